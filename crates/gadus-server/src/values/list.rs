@@ -12,7 +12,7 @@ const NULL: i32 = -1;
 /// A list of values of a type, from its text.
 ///
 /// # Errors
-/// Those of its elements; `22P02` for what is no list.
+/// Errors of its elements; `22P02` for a text that is no list.
 pub(super) fn list_of_text(of: Type, bytes: &[u8], times: &TimeSettings) -> Result<Value, Failure> {
     list(of, from_text(of, bytes, times)?)
 }
@@ -20,7 +20,7 @@ pub(super) fn list_of_text(of: Type, bytes: &[u8], times: &TimeSettings) -> Resu
 /// A list of values of a type, from its binary form.
 ///
 /// # Errors
-/// Those of its elements; `22P03` for what is no list; `0A000` for lists in lists.
+/// Errors of its elements; `22P03` for bytes that are no list; `0A000` for lists in lists.
 pub(super) fn list_of_binary(of: Type, bytes: &[u8]) -> Result<Value, Failure> {
     list(of, from_binary(of, bytes)?)
 }

@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Bytes of the text of most points in time.
 const TIME_BYTES_USUAL: usize = 32;
 
-/// What writes values of a column as text, times in the zone and the styles of a session.
+/// Returns the writer of a column's values as text, of times in the zone and the styles of a session.
 ///
 /// # Errors
 /// `0A000` for a type that has no text.

@@ -18,8 +18,9 @@ pub(super) struct Lines {
     /// How far the line that has begun was looked at, and whether that is within quotes.
     seen: usize,
     is_quoted: bool,
-    /// Of CSV: columns whose values are never NULL, and those that may be NULL although they are quoted.
+    /// Columns whose values are never NULL, of CSV.
     never_null: Vec<bool>,
+    /// Columns whose values may be NULL although they are quoted, of CSV.
     null_if_quoted: Vec<bool>,
     /// Lines that were read.
     number: u64,

@@ -8,6 +8,7 @@ mod options;
 mod rows;
 mod writer;
 
+pub(crate) use options::OPTIONS_OF_LINES;
 pub use options::{CopyForm, CopyFormat, CopyHeader};
 pub use rows::CopyRows;
 pub(crate) use writer::LineWriter;

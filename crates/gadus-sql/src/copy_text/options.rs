@@ -11,9 +11,9 @@ pub struct CopyForm {
     pub format: CopyFormat,
     /// Stands between values; a tab in text, a comma in CSV.
     pub delimiter: u8,
-    /// What a NULL is written as.
+    /// Text of NULL.
     pub null: String,
-    /// What the first line is.
+    /// Meaning of the first line.
     pub header: CopyHeader,
     /// Stands around CSV values.
     pub quote: u8,
@@ -49,10 +49,8 @@ pub enum CopyHeader {
     Match,
 }
 
-/// Names of PostgreSQL's options.
-const NAMES: [&str; 11] = [
-    "format",
-    "freeze",
+/// Names of PostgreSQL's options for text and CSV.
+pub(crate) const OPTIONS_OF_LINES: [&str; 9] = [
     "delimiter",
     "null",
     "header",
@@ -96,7 +94,7 @@ impl CopyForm {
 
     /// Returns true for the name of an option that PostgreSQL has.
     pub(crate) fn is_option(name: &str) -> bool {
-        NAMES.contains(&name)
+        matches!(name, "format" | "freeze") || OPTIONS_OF_LINES.contains(&name)
     }
 
     /// Returns true if there is an option that is about values of text or CSV.

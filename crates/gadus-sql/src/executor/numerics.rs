@@ -4,6 +4,7 @@ use crate::error::{to_datafusion, unsupported};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, ExprSchema};
 use datafusion::error::Result;
+use datafusion::logical_expr::expr::{InSubquery, SetComparison};
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use gadus_engine::is_numeric_text;
@@ -26,22 +27,23 @@ pub(super) fn refuse_numerics(plan: &LogicalPlan) -> Result<()> {
             }
         })?;
         match node {
-            LogicalPlan::Distinct(_) => refuse_columns(&schema)?,
-            LogicalPlan::Union(_) => refuse_columns(node.schema())?,
-            _ => {}
+            LogicalPlan::Distinct(_) => refuse_columns(&schema),
+            LogicalPlan::Union(_) | LogicalPlan::RecursiveQuery(_) => refuse_columns(node.schema()),
+            _ => Ok(TreeNodeRecursion::Continue),
         }
-        Ok(TreeNodeRecursion::Continue)
     })?;
     Ok(())
 }
 
 fn reads_numerics(plan: &LogicalPlan) -> Result<bool> {
-    plan.exists(|node| match node {
-        LogicalPlan::TableScan(scan) => {
-            Ok(scan.source.schema().fields().iter().any(|field| is_numeric_text(field)))
+    let mut reads = false;
+    plan.apply_with_subqueries(|node| {
+        if let LogicalPlan::TableScan(scan) = node {
+            reads |= scan.source.schema().fields().iter().any(|field| is_numeric_text(field));
         }
-        _ => Ok(false),
-    })
+        Ok(if reads { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+    })?;
+    Ok(reads)
 }
 
 fn is_column(expr: &Expr) -> bool {
@@ -59,6 +61,15 @@ pub(crate) fn refuse_numerics_within(expr: &Expr, schema: &DFSchema) -> Result<(
             Ok(TreeNodeRecursion::Jump)
         }
         Expr::Column(column) if is_numeric(column, schema) => refused(&column.name),
+        Expr::OuterReferenceColumn(field, column) if is_numeric_text(field) => {
+            refused(&column.name)
+        }
+        // What a query gives is compared or computed with.
+        Expr::ScalarSubquery(query) => refuse_columns(query.subquery.schema()),
+        Expr::InSubquery(InSubquery { subquery, .. })
+        | Expr::SetComparison(SetComparison { subquery, .. }) => {
+            refuse_columns(subquery.subquery.schema())
+        }
         _ => Ok(TreeNodeRecursion::Continue),
     })?;
     Ok(())
@@ -68,10 +79,10 @@ fn is_numeric(column: &Column, schema: &DFSchema) -> bool {
     schema.field_from_column(column).is_ok_and(|field| is_numeric_text(field))
 }
 
-fn refuse_columns(schema: &DFSchema) -> Result<()> {
+fn refuse_columns(schema: &DFSchema) -> Result<TreeNodeRecursion> {
     match schema.fields().iter().find(|field| is_numeric_text(field)) {
-        Some(field) => refused(field.name()).map(|_| ()),
-        None => Ok(()),
+        Some(field) => refused(field.name()),
+        None => Ok(TreeNodeRecursion::Continue),
     }
 }
 

@@ -5,7 +5,7 @@ use super::keys::bits;
 use super::relations::written_integer;
 use super::types::{is_numeric, lowered_type};
 use super::{Lowering, Result, Typed, column_name, missing};
-use crate::checked::{moving_flags, moving_floats};
+use crate::checked::moving_aggregate;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, DFSchema, ScalarValue};
 use datafusion::functions_window::row_number::row_number_udwf;
@@ -83,9 +83,7 @@ impl Lowering<'_> {
                 let arguments = aggregate.params.args;
                 let moving = match arguments.first() {
                     Some(value) if is_moving(&call.frame) => {
-                        let values = value.get_type(schema)?;
-                        moving_flags(function.name)
-                            .or_else(|| moving_floats(function.name, &values))
+                        moving_aggregate(function.name, &value.get_type(schema)?)
                     }
                     _ => None,
                 };

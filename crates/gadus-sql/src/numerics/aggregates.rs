@@ -306,7 +306,7 @@ impl ManyGroups {
 }
 
 /// Returns true for a row that the filter keeps.
-fn is_kept(filter: Option<&BooleanArray>, row: usize) -> bool {
+pub(super) fn is_kept(filter: Option<&BooleanArray>, row: usize) -> bool {
     filter.is_none_or(|filter| filter.is_valid(row) && filter.value(row))
 }
 

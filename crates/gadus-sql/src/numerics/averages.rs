@@ -4,6 +4,7 @@
 //!   is an error nevertheless.
 //! - An average has the digits that `gadus-numeric` gives a quotient.
 
+use super::aggregates::is_kept;
 use super::of_numeric;
 use super::values::Written;
 use crate::error::{input, to_datafusion};
@@ -124,8 +125,7 @@ impl GroupsAccumulator for Averages {
         let values = Values::of(&values[0])?;
         let has_nulls = values.array().null_count() > 0;
         for (row, &group) in groups.iter().enumerate() {
-            let is_kept = filter.is_none_or(|filter| filter.is_valid(row) && filter.value(row));
-            if is_kept && !(has_nulls && values.array().is_null(row)) {
+            if is_kept(filter, row) && !(has_nulls && values.array().is_null(row)) {
                 self.add(group, values.get(row), 1)?;
             }
         }

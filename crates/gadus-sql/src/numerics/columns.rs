@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Returns numbers or texts as values of a column that keeps these digits, or all.
 ///
 /// # Errors
-/// Those of PostgreSQL: 22P02 for texts that are no numbers, 22003 for values that do not fit.
+/// PostgreSQL's: 22P02 for texts that are no numbers, 22003 for values that do not fit.
 pub(crate) fn assigned(array: &ArrayRef, digits: Option<NumericDigits>) -> Result<ArrayRef> {
     texts(array, digits).map_err(from_datafusion)
 }

@@ -42,7 +42,7 @@ impl Session {
         let columns = plan.schema().columns().into_iter().zip(named.fields());
         let items = columns.map(|(column, field)| Expr::Column(column).alias(field.name()));
         let named = LogicalPlanBuilder::from(plan).project(items.collect::<Vec<_>>());
-        // Columns of one name are refused by whoever plans the text.
+        // The planner of texts refuses columns of one name.
         let Ok(plan) = named.and_then(LogicalPlanBuilder::build) else { return Ok(None) };
         let checked = context.state().optimize(&plan);
         match checked {

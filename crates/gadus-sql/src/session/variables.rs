@@ -32,7 +32,7 @@ enum Takes {
     Boolean,
     /// One of these, in any case and with anything between letters and digits; all mean the default.
     Default(&'static [&'static str]),
-    /// What `gadus-times` reads.
+    /// Setting of dates and times, read by `gadus-times`.
     Time(TimeVariable),
     /// Nothing: it can be read.
     Nothing,
@@ -87,7 +87,7 @@ const VARIABLES: &[Variable] = &[
     variable("xmloption", "content", Takes::Any),
 ];
 
-/// What PostgreSQL's planner is told, and how its messages are: nothing here depends on it.
+/// Settings of PostgreSQL's planner and messages, on which nothing here depends.
 const OF_PLANNER: &[Variable] = &[
     variable("constraint_exclusion", "partition", Takes::Any),
     variable("cpu_index_tuple_cost", "0.005", Takes::Any),

@@ -49,3 +49,29 @@ fn answers_are_postgresqls() {
 fn answers_are_the_same_for_instances_that_share_a_file() {
     compare(&Shell::of(2, CacheScope::Process));
 }
+
+#[test]
+fn the_planner_of_texts_does_not_compare_numerics_as_texts() {
+    let shell = Shell::new();
+    shell.run("CREATE TABLE t (id INT, n NUMERIC)");
+    shell.run("INSERT INTO t VALUES (1, 1.50), (2, 7.0), (3, NULL)");
+    // Lists are not lowered yet.
+    let list = "array_length(ARRAY[1, 2])";
+    for query in [
+        format!("SELECT {list} FROM t WHERE n = 1.5"),
+        format!("SELECT {list} WHERE 7 IN (SELECT n FROM t)"),
+        format!("SELECT {list} WHERE '7' = ANY (SELECT n FROM t)"),
+        format!("SELECT {list}, (SELECT n FROM t WHERE id = 1) = '1.5'"),
+        format!("SELECT {list}, (SELECT max(b.id) FROM t b WHERE b.n = a.n) FROM t a"),
+        format!("SELECT {list}, n FROM t ORDER BY n"),
+        format!("SELECT DISTINCT {list}, n FROM t"),
+        format!("SELECT {list}, n FROM t UNION SELECT 2, 7"),
+        format!("SELECT {list} FROM t a JOIN t b USING (n)"),
+        format!("SELECT max(n), max({list}) FROM t"),
+    ] {
+        let (kind, message) = shell.fails(&query);
+        assert_eq!(kind, ErrorKind::Unsupported, "{query}: {message}");
+    }
+    let passed = shell.run(&format!("SELECT {list}, n, n IS NULL FROM t ORDER BY id"));
+    assert_eq!(passed, "2|1.50|false\n2|7.0|false\n2|NULL|true");
+}

@@ -184,10 +184,9 @@ impl Session {
             Ok(bound) => bound.await?,
             Err(reason) => return Ok(Err(reason)),
         };
-        let has_rules = !self.rules(&bound.schema)?.is_empty();
         let plans = with_room(prepared.is_deep, || {
             let parts = Parts::of(&statement.query);
-            let plans = parts.and_then(|parts| bound.plans(&parts, has_rules));
+            let plans = parts.and_then(|parts| bound.plans(&parts));
             drop(statement);
             plans
         });
@@ -272,11 +271,11 @@ fn is_of_changes(error: &BindError) -> bool {
 }
 
 impl Bound<'_> {
-    fn plans(&self, parts: &Parts<'_>, has_rules: bool) -> Lowered<Plans> {
+    fn plans(&self, parts: &Parts<'_>) -> Lowered<Plans> {
         match &parts.change.kind {
             ChangeKind::Insert(insert) => self.insert(parts, insert).map(Plans::Insert),
             ChangeKind::Update(_) | ChangeKind::Delete { .. } => {
-                self.modification(parts, has_rules).map(Plans::Modify)
+                self.modification(parts).map(Plans::Modify)
             }
             ChangeKind::Merge(_) => missing("MERGE"),
         }

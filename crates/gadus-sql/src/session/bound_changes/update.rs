@@ -45,7 +45,6 @@ impl Bound<'_> {
     pub(super) fn modification(
         &self,
         &Parts { common_tables, change }: &Parts<'_>,
-        has_rules: bool,
     ) -> Lowered<ModifyPlans> {
         let (input, old, values) = match &change.kind {
             ChangeKind::Update(update) if !update.assignments.queries.is_empty() => {
@@ -60,6 +59,8 @@ impl Bound<'_> {
         let planner = self.context.state();
         let mut lowering = ChangeLowering::new(&planner, &self.tables, &self.types);
         lowering.common_tables(common_tables)?;
+        let is_computed = self.schema.columns.iter().any(|column| column.generated.is_some());
+        let has_rules = is_computed || !self.schema.checks.is_empty();
         let carries_all = change.returning.is_some() || (has_rules && values.is_some());
         let given = values.map_or(&[][..], Vec::as_slice);
         let rows = lowering.changed_rows((input, old), given, carries_all)?;

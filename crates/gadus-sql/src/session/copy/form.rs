@@ -9,7 +9,7 @@ use super::super::copy_rejects::RejectsForm;
 use super::super::copy_words::CopyWords;
 use super::super::files::FileFormat;
 use crate::characters::shown_columns;
-use crate::copy_text::{CopyForm, CopyFormat, CopyHeader};
+use crate::copy_text::{CopyForm, CopyFormat, CopyHeader, OPTIONS_OF_LINES};
 use crate::error::input;
 use crate::file_writer::FileForm;
 use crate::intervals::with_texts_of_intervals;
@@ -89,18 +89,7 @@ impl FileCopyForm {
 
     /// Refuses options of text and CSV for a format that is neither.
     fn refuse_options_of_lines(&self, words: &CopyWords) -> Result<()> {
-        let of_lines = [
-            "delimiter",
-            "header",
-            "null",
-            "quote",
-            "escape",
-            "force_quote",
-            "force_not_null",
-            "force_null",
-            "encoding",
-        ];
-        match words.said_of(&of_lines) {
+        match words.said_of(&OPTIONS_OF_LINES) {
             Some(name) if !matches!(name, "header" | "delimiter") => {
                 let name = name.to_uppercase();
                 Err(input(format!("{name} is for a COPY in text or CSV format")))

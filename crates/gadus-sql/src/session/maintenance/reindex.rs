@@ -22,7 +22,7 @@ impl Session {
     }
 }
 
-/// What a REINDEX names.
+/// Object that a REINDEX names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::session) struct Reindex {
     object: Object,

@@ -4,82 +4,21 @@
 //!   leaves nothing behind, not even NaN or what it rounded away.
 //! - Of long frames the sums of whole blocks are kept.
 
+use super::Kind;
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Field, FieldRef, Float64Type};
+use arrow::datatypes::{DataType, Float64Type};
 use datafusion::common::{Result, ScalarValue, internal_err};
-use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
-use datafusion::logical_expr::{
-    Accumulator, AggregateUDF, AggregateUDFImpl, Signature, Volatility,
-};
+use datafusion::logical_expr::Accumulator;
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 /// Values of a block.
 const BLOCK: u64 = 1_024;
 
-/// Aggregate as DataFusion calls it.
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct OfMovingFrames {
-    is_average: bool,
-    /// True for a sum of single precision, which is of that precision.
-    is_single: bool,
-    signature: Signature,
-}
-
-/// Returns the aggregate of a name over frames that move; `None` if another aggregate is right for them.
-pub(crate) fn moving_floats(name: &str, values: &DataType) -> Option<Arc<AggregateUDF>> {
-    let is_average = match name {
-        "sum" => false,
-        "avg" => true,
-        _ => return None,
-    };
-    let is_single = match values {
-        DataType::Float32 => !is_average,
-        DataType::Float64 => false,
-        _ => return None,
-    };
-    let signature = Signature::any(1, Volatility::Immutable);
-    let function = OfMovingFrames { is_average, is_single, signature };
-    Some(Arc::new(AggregateUDF::new_from_impl(function)))
-}
-
-impl AggregateUDFImpl for OfMovingFrames {
-    fn name(&self) -> &str {
-        if self.is_average { "avg" } else { "sum" }
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(if self.is_single { DataType::Float32 } else { DataType::Float64 })
-    }
-
-    fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
-        let name = format!("{}[sum]", args.name);
-        Ok(vec![Arc::new(Field::new(name, DataType::Float64, true))])
-    }
-
-    fn accumulator(&self, _: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        let (is_average, is_single) = (self.is_average, self.is_single);
-        Ok(Box::new(Frame { is_average, is_single, ..Frame::default() }))
-    }
-
-    fn create_sliding_accumulator(
-        &self,
-        args: AccumulatorArgs<'_>,
-    ) -> Result<Box<dyn Accumulator>> {
-        self.accumulator(args)
-    }
-}
-
 /// Values of a frame, without NULLs.
-#[derive(Debug, Default)]
-struct Frame {
-    is_average: bool,
-    is_single: bool,
+#[derive(Debug)]
+pub(super) struct Frame {
+    kind: Kind,
     /// Number of values that came before the first one.
     first: u64,
     values: VecDeque<f64>,
@@ -89,6 +28,10 @@ struct Frame {
 }
 
 impl Frame {
+    pub(super) fn new(kind: Kind) -> Self {
+        Self { kind, first: 0, values: VecDeque::new(), first_block: 0, blocks: VecDeque::new() }
+    }
+
     fn push(&mut self, value: f64) {
         self.values.push_back(value);
         let end = self.first + self.values.len() as u64;
@@ -115,7 +58,7 @@ impl Frame {
     }
 
     fn add(&self, sum: f64, value: f64) -> f64 {
-        match self.is_single {
+        match self.kind == Kind::SingleSum {
             #[allow(clippy::cast_possible_truncation)] // sums of single precision are rounded to it
             true => f64::from((sum + value) as f32),
             false => sum + value,
@@ -161,10 +104,10 @@ impl Accumulator for Frame {
     #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation)] // counts of rows; rounded sums
     fn evaluate(&mut self) -> Result<ScalarValue> {
         let sum = (!self.values.is_empty()).then(|| self.sum());
-        Ok(match (self.is_average, self.is_single) {
-            (true, _) => ScalarValue::Float64(sum.map(|sum| sum / self.values.len() as f64)),
-            (false, true) => ScalarValue::Float32(sum.map(|sum| sum as f32)),
-            (false, false) => ScalarValue::Float64(sum),
+        Ok(match self.kind {
+            Kind::Average => ScalarValue::Float64(sum.map(|sum| sum / self.values.len() as f64)),
+            Kind::SingleSum => ScalarValue::Float32(sum.map(|sum| sum as f32)),
+            _ => ScalarValue::Float64(sum),
         })
     }
 
