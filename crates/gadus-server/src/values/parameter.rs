@@ -156,10 +156,6 @@ fn from_binary(known: Type, bytes: &[u8]) -> Result<Value, Failure> {
         return Err(Failure::new(SqlState::INVALID_BINARY, message));
     }
     let mut rest = bytes;
-    let out_of_range = || {
-        let message = format!("a value is out of range for type {}", known.name());
-        Failure::new(SqlState::NUMERIC_VALUE_OUT_OF_RANGE, message)
-    };
     Ok(match known {
         Type::Bool => Value::Boolean(rest.get_u8() != 0),
         Type::Int2 => Value::Integer(rest.get_i16().into()),
@@ -173,37 +169,13 @@ fn from_binary(known: Type, bytes: &[u8]) -> Result<Value, Failure> {
             Value::Decimal(value, scale)
         }
         Type::Bytea => Value::Binary(bytes.to_vec()),
-        Type::Date => {
-            // The least and the greatest are infinite.
-            let day = match rest.get_i32() {
-                infinity @ (i32::MIN | i32::MAX) => Some(infinity),
-                day => day.checked_add(EPOCH_DAYS).filter(|day| *day != i32::MAX),
-            };
-            Value::Date(day.ok_or_else(out_of_range)?)
-        }
-        Type::Time => {
-            let time = Some(rest.get_i64()).filter(|time| (0..=MICROSECONDS_A_DAY).contains(time));
-            Value::Time(time.ok_or_else(out_of_range)?)
-        }
-        Type::Timestamp | Type::Timestamptz => {
-            let time = match rest.get_i64() {
-                infinity @ (i64::MIN | i64::MAX) => Some(infinity),
-                time => time.checked_add(EPOCH_MICROSECONDS).filter(|time| *time != i64::MAX),
-            };
-            let time = time.ok_or_else(out_of_range)?;
-            if known == Type::Timestamp {
-                Value::Timestamp(time)
-            } else {
-                Value::TimestampUtc(time)
-            }
+        Type::Date | Type::Time | Type::Timestamp | Type::Timestamptz | Type::Interval => {
+            time_from_binary(known, rest).ok_or_else(|| {
+                let message = format!("a value is out of range for type {}", known.name());
+                Failure::new(SqlState::NUMERIC_VALUE_OUT_OF_RANGE, message)
+            })?
         }
         Type::Uuid => Value::Text(uuid_text(bytes).unwrap_or_default()),
-        Type::Interval => {
-            let microseconds = rest.get_i64();
-            let (days, months) = (rest.get_i32(), rest.get_i32());
-            let interval = Interval { months, days, microseconds }.within_range();
-            Value::Interval(interval.map_err(|_| out_of_range())?)
-        }
         Type::Jsonb => {
             // A version stands before the text.
             let text = bytes.strip_prefix(&[1]).ok_or_else(|| {
@@ -218,5 +190,36 @@ fn from_binary(known: Type, bytes: &[u8]) -> Result<Value, Failure> {
         | Type::Unknown
         | Type::Bpchar
         | Type::Varchar => Value::Text(text_of(bytes)?.to_owned()),
+    })
+}
+
+/// Reads a date, a time or an interval; `None` if it is out of range.
+fn time_from_binary(known: Type, mut rest: &[u8]) -> Option<Value> {
+    Some(match known {
+        // The least and the greatest are infinite.
+        Type::Date => Value::Date(match rest.get_i32() {
+            infinity @ (i32::MIN | i32::MAX) => infinity,
+            day => day.checked_add(EPOCH_DAYS).filter(|day| *day != i32::MAX)?,
+        }),
+        Type::Time => {
+            let time = Some(rest.get_i64()).filter(|time| (0..=MICROSECONDS_A_DAY).contains(time));
+            Value::Time(time?)
+        }
+        Type::Interval => {
+            let microseconds = rest.get_i64();
+            let (days, months) = (rest.get_i32(), rest.get_i32());
+            Value::Interval(Interval { months, days, microseconds }.within_range().ok()?)
+        }
+        _ => {
+            let time = match rest.get_i64() {
+                infinity @ (i64::MIN | i64::MAX) => infinity,
+                time => time.checked_add(EPOCH_MICROSECONDS).filter(|time| *time != i64::MAX)?,
+            };
+            if known == Type::Timestamp {
+                Value::Timestamp(time)
+            } else {
+                Value::TimestampUtc(time)
+            }
+        }
     })
 }

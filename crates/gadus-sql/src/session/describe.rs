@@ -20,6 +20,7 @@ use crate::executor::{HandOff, WorkFor, logical_plan};
 use crate::explained::{self, Request};
 use crate::kept::KEPT_TEXT_BYTES_MAX;
 use crate::lists::Quantified;
+use crate::names::Names;
 use crate::provider::FILES_SCHEMA;
 use crate::room::{Roomy, with_room};
 use crate::types::column_type;
@@ -133,22 +134,8 @@ impl Session {
             if let Statement::ShowVariable { variable } = statement {
                 return Ok(Arc::new(shown(variable)));
             }
-            if explains.is_none() && is_change(statement) {
-                let change = ChangeText { prepared, names: names.clone() };
-                let work = Box::pin(self.describe_change(&change, snapshot.clone()));
-                let bound = HandOff(WorkFor { cancel: Cancel::of(flag.clone()), work }).await?;
-                if let Some(description) = bound {
-                    return Ok(self.described(prepared, (version, remembers), description));
-                }
-            } else if explains.is_none() {
-                let query = QueryText {
-                    text: prepared.text(),
-                    statement,
-                    is_deep: prepared.is_deep,
-                    snapshot: snapshot.clone(),
-                    names,
-                };
-                let work = Box::pin(self.describe_bound(query, prepared.unread.as_deref()));
+            if explains.is_none() {
+                let work = Box::pin(self.describe_tree(prepared, snapshot.clone(), names));
                 let bound = HandOff(WorkFor { cancel: Cancel::of(flag.clone()), work }).await?;
                 if let Some(description) = bound {
                     return Ok(self.described(prepared, (version, remembers), description));
@@ -190,6 +177,22 @@ impl Session {
             self.shared.descriptions.keep(text, version, description.clone());
         }
         description
+    }
+
+    /// Describes a query or a change by its bound tree; `None` if that has no plan.
+    async fn describe_tree(
+        &self,
+        prepared: &Prepared,
+        snapshot: gadus_engine::Snapshot,
+        names: Option<Names>,
+    ) -> Result<Option<Description>> {
+        let statement = prepared.statement();
+        if is_change(statement) {
+            return self.describe_change(&ChangeText { prepared, names }, snapshot).await;
+        }
+        let (text, is_deep) = (prepared.text(), prepared.is_deep);
+        let query = QueryText { text, statement, is_deep, snapshot, names };
+        self.describe_bound(query, prepared.unread.as_deref()).await
     }
 
     /// Describes a query by its bound tree; `None` if that has no plan, but the text may have one.
