@@ -130,7 +130,7 @@ fn columns_keep_their_headings() {
     assert_eq!(names("SELECT * FROM w"), ["a", "id"]);
     run(&connection, "CREATE TABLE o AS SELECT a::text, id FROM n ORDER BY a");
     assert_eq!(names("SELECT * FROM o"), ["a", "id"]);
-    assert_eq!(rows(&connection, "SELECT a FROM o"), BY_NUMBER);
+    assert_eq!(rows(&connection, "SELECT a FROM o"), ["10", "100", "9", "NULL"]);
 }
 
 #[test]
