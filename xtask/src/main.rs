@@ -17,6 +17,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 cargo xtask check [PACKAGE...]  fmt, clippy, tidy, tests, docs, licences; all packages by default
 cargo xtask python [ARGUMENT...] the Python package as a wheel, and its tests; arguments are pytest's
+cargo xtask random [COUNT [SEED]] random queries that give the same as PostgreSQL; 20,000 by default
 cargo xtask regress [FILE...]   statements of PostgreSQL's regression files that give the same here, by file
 cargo xtask sdist               the Python package's source distribution, and whether it is whole
 cargo xtask tidy                the house rules that no compiler checks
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["check", packages @ ..] => check::run(&root(), packages, &mut output),
         ["python", arguments @ ..] => python::run(&root(), arguments, &mut output),
+        ["random", arguments @ ..] => regress::random(&root(), arguments, &mut output),
         ["regress", arguments @ ..] => regress::run(&root(), arguments, &mut output),
         ["sdist"] => sdist::run(&root(), &mut output),
         ["wire", arguments @ ..] => wire::run(&root(), arguments, &mut output),

@@ -1,7 +1,9 @@
 //! `cargo xtask regress`: PostgreSQL's regression files, statement by statement, on PostgreSQL and Gadus.
+//! `cargo xtask random`: random queries.
 //!
 //! - PostgreSQL is Debian's; its source package is fetched into the target folder.
-//! - Says how many statements give the same, by file. It fails only when it cannot be run.
+//! - The first says how many statements give the same, by file, and fails only when it cannot be run; the second fails
+//!   if a query gives something else.
 
 use crate::environment::{announce, prepare, succeeds, target};
 use std::io::{self, Write};
@@ -10,8 +12,22 @@ use std::process::Command;
 
 const TESTS: &str = "crates/gadus-sql/tests/regress";
 
-/// Builds the program and compares it; true when that was possible.
+/// Builds the program and compares it on the regression files; true when that was possible.
 pub(crate) fn run(root: &Path, arguments: &[&str], output: &mut impl Write) -> io::Result<bool> {
+    compared(root, ("compare.py", "PostgreSQL's regression files"), arguments, output)
+}
+
+/// Builds the program and compares it on random queries; true if all gave the same or were refused.
+pub(crate) fn random(root: &Path, arguments: &[&str], output: &mut impl Write) -> io::Result<bool> {
+    compared(root, ("random_compare.py", "random queries"), arguments, output)
+}
+
+fn compared(
+    root: &Path,
+    (script, what): (&str, &str),
+    arguments: &[&str],
+    output: &mut impl Write,
+) -> io::Result<bool> {
     let kept = target(root).join("regress");
     let venv = kept.join("venv");
     if !prepare(root, &venv, &format!("{TESTS}/requirements.txt"), output)? {
@@ -22,9 +38,9 @@ pub(crate) fn run(root: &Path, arguments: &[&str], output: &mut impl Write) -> i
     if !succeeds(root, Command::new("cargo").args(build))? {
         return Ok(false);
     }
-    announce(output, "PostgreSQL's regression files")?;
+    announce(output, what)?;
     let mut compare = Command::new(venv.join("bin/python"));
-    compare.arg(format!("{TESTS}/compare.py")).args(arguments);
+    compare.arg(format!("{TESTS}/{script}")).args(arguments);
     compare.env("GADUS", target(root).join("release").join("gadus")).env("GADUS_KEPT", kept);
     succeeds(root, &mut compare)
 }

@@ -21,7 +21,7 @@ pub struct Error {
 }
 
 /// Diagnosis of a statement: SQLSTATE, detail, hint and position, as PostgreSQL gives them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Diagnosis {
     /// Code of five characters, if it is another than that of the reason or the kind.
     pub sql_state: Option<&'static str>,

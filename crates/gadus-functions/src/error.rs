@@ -30,6 +30,8 @@ pub(crate) const NULL_NOT_ALLOWED: &str = "22004";
 pub(crate) const DIVISION_BY_ZERO: &str = "22012";
 /// SQLSTATE of an argument that a function does not accept.
 pub(crate) const INVALID_PARAMETER: &str = "22023";
+/// SQLSTATE of a text that is no value of its type.
+pub(crate) const INVALID_TEXT: &str = "22P02";
 /// SQLSTATE of a position outside of a value.
 pub(crate) const INVALID_POSITION: &str = "2202E";
 /// SQLSTATE of a point in time beyond its range.

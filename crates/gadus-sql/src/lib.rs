@@ -25,8 +25,10 @@
 //! ```
 
 mod analysis;
+mod byte_strings;
 mod characters;
 mod checked;
+mod common_rows;
 mod compiled;
 mod copy_text;
 mod enums;
@@ -35,6 +37,7 @@ mod executor;
 mod explained;
 mod file_writer;
 mod folder_store;
+mod frames;
 mod functions;
 mod intervals;
 mod json;
@@ -47,6 +50,7 @@ mod names;
 mod numerics;
 mod one_value;
 mod order_keys;
+mod ordered_sets;
 mod pace;
 mod panics;
 mod partitioned;
@@ -72,6 +76,7 @@ mod value;
 mod value_limits;
 mod written;
 
+pub use byte_strings::read_bytes;
 pub use copy_text::{CopyForm, CopyFormat, CopyHeader, CopyRows, put_line};
 pub use executor::runtime;
 pub use explained::EXPLAINED;

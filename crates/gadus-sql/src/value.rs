@@ -7,18 +7,15 @@ mod wrong;
 
 use crate::checked::{rounded_for, seconds_for};
 use crate::lists::assign_nested;
-use crate::{characters, enums, intervals, json, numerics, times, uuids};
-use arrow::array::{Array, ArrayRef, AsArray, BinaryBuilder, new_empty_array};
+use crate::{byte_strings, characters, enums, intervals, json, numerics, times, uuids};
+use arrow::array::{Array, ArrayRef, new_empty_array};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::DataType;
 use arrow::util::display::FormatOptions;
 use datafusion::common::ScalarValue;
 use datafusion::common::utils::SingleRowListArrayBuilder;
 use datafusion::logical_expr::type_coercion::binary::type_union_resolution;
-use gadus_engine::{
-    Characters, ColumnType, Datum, Error, ErrorKind, Interval, Result, datum_from_array,
-};
-use std::sync::Arc;
+use gadus_engine::{Characters, ColumnType, Datum, Interval, Result, datum_from_array};
 use wrong::wrong_value;
 
 /// A parameter or literal of a statement.
@@ -260,7 +257,10 @@ pub(crate) fn assign_array(array: &ArrayRef, column_type: ColumnType) -> Result<
         return numerics::nearest(array, &target);
     }
     let options = CastOptions { safe: false, format_options: FormatOptions::default() };
-    let bytes = if column_type == ColumnType::Binary { bytes_of_texts(array)? } else { None };
+    let bytes = match column_type == ColumnType::Binary && is_text(array.data_type()) {
+        true => Some(byte_strings::bytes_of(array, false)?),
+        false => None,
+    };
     let rounded = match seconds_for(array, &target)? {
         Some(whole) => whole,
         None => rounded_for(array, &target)?,
@@ -269,45 +269,9 @@ pub(crate) fn assign_array(array: &ArrayRef, column_type: ColumnType) -> Result<
         .map_err(|error| wrong_value(array, column_type, &error))
 }
 
-/// The bytes that a text means as PostgreSQL writes them, `\\x` and hexadecimal digits; none of other texts.
-pub(crate) fn written_bytes(text: &str) -> Result<Option<Vec<u8>>> {
-    let Some(digits) = text.strip_prefix("\\x") else { return Ok(None) };
-    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-    let is_plain = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    let bytes = digits.as_bytes().chunks(2).map(|pair| byte(pair).filter(|_| pair.len() == 2));
-    let bytes = if is_plain { bytes.collect::<Option<Vec<_>>>() } else { None };
-    bytes.map(Some).ok_or_else(|| {
-        let message = "bytes are written as \\x and two hexadecimal digits for each of them";
-        Error::new(ErrorKind::Input, message)
-    })
-}
-
 /// Whether a type is one of Arrow's texts.
 pub(crate) fn is_text(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
-}
-
-/// Texts of which some are written as bytes, as bytes; none where none is, or they are no texts.
-fn bytes_of_texts(array: &ArrayRef) -> Result<Option<ArrayRef>> {
-    if !is_text(array.data_type()) {
-        return Ok(None);
-    }
-    let texts = arrow::compute::cast(array, &DataType::Utf8)?;
-    let texts = texts.as_string::<i32>();
-    if !texts.iter().flatten().any(|text| text.starts_with("\\x")) {
-        return Ok(None);
-    }
-    let mut bytes = BinaryBuilder::new();
-    for text in texts {
-        match text {
-            None => bytes.append_null(),
-            Some(text) => match written_bytes(text)? {
-                Some(written) => bytes.append_value(written),
-                None => bytes.append_value(text),
-            },
-        }
-    }
-    Ok(Some(Arc::new(bytes.finish())))
 }
 
 /// A decimal in a column's scale, when no digit is lost.

@@ -1,10 +1,12 @@
-//! Functions of byte strings: single bits and bytes, counts, digests.
+//! Functions of byte strings: single bits and bytes, counts, digests, texts.
 
 mod digests;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 pub use digests::{md5, sha224, sha256, sha384, sha512};
+pub use texts::{read_bytes, write_bytes};
 
 use crate::error::{FunctionError, INVALID_PARAMETER, INVALID_POSITION, Result};
 

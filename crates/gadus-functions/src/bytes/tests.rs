@@ -1,6 +1,9 @@
 //! Single bits and bytes, and digests, with PostgreSQL's answers.
 
-use super::{bit_count, get_bit, get_byte, md5, set_bit, set_byte, sha224, sha256, sha384, sha512};
+use super::{
+    bit_count, get_bit, get_byte, md5, read_bytes, set_bit, set_byte, sha224, sha256, sha384,
+    sha512, write_bytes,
+};
 
 fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -40,4 +43,18 @@ fn positions_outside_of_a_value_are_refused() {
     assert_eq!(set_byte(&[0], -1, 0).unwrap_err().sqlstate, "2202E");
     let error = set_bit(&[0], 0, 2).unwrap_err();
     assert_eq!((error.sqlstate, &*error.message), ("22023", "new bit must be 0 or 1"));
+}
+
+#[test]
+fn texts_of_bytes_have_digits_or_escapes() {
+    assert_eq!(read_bytes("\\x01 aF\n").unwrap(), [0x01, 0xaf]);
+    assert_eq!(read_bytes("a\\\\b\\001é").unwrap(), b"a\\b\x01\xc3\xa9");
+    assert_eq!(write_bytes(&[0x01, 0xaf]), "\\x01af");
+    let failed = |text: &str| read_bytes(text).unwrap_err();
+    assert_eq!(failed("\\x0").message, "invalid hexadecimal data: odd number of digits");
+    assert_eq!(failed("\\xäb").message, "invalid hexadecimal digit: \"ä\"");
+    assert_eq!(failed("\\x0").sqlstate, "22023");
+    for wrong in ["\\", "a\\b", "\\400", "\\08 "] {
+        assert_eq!(failed(wrong).sqlstate, "22P02", "{wrong}");
+    }
 }

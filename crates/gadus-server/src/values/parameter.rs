@@ -5,7 +5,7 @@ use super::list::{list_of_binary, list_of_text};
 use super::{Type, numeric};
 use crate::error::{Failure, SqlState};
 use bytes::Buf;
-use gadus::{Interval, TimeSettings, Value, read_time, uuid_of_text, uuid_text};
+use gadus::{Interval, TimeSettings, Value, read_bytes, read_time, uuid_of_text, uuid_text};
 
 /// A value of a type, from its text or binary form; times in a session's zone and styles.
 ///
@@ -71,7 +71,7 @@ fn from_text(known: Type, text: &str, times: &TimeSettings) -> Result<Value, Fai
             let (value, scale) = numeric::read_text(text)?;
             Value::Decimal(value, scale)
         }
-        Type::Bytea => Value::Binary(bytes_of(text).ok_or_else(invalid)?),
+        Type::Bytea => Value::Binary(read_bytes(text)?),
         Type::Date | Type::Time | Type::Timestamp | Type::Timestamptz | Type::Interval => {
             read_time(text, &known.arrow(0), times)?
         }
@@ -111,41 +111,6 @@ fn whole(known: Type, text: &str, invalid: impl Fn() -> Failure) -> Result<Value
         Failure::new(SqlState::NUMERIC_VALUE_OUT_OF_RANGE, message)
     })?;
     Ok(Value::Integer(value))
-}
-
-/// Bytes as `\x` and hexadecimal digits, or with octal escapes.
-fn bytes_of(text: &str) -> Option<Vec<u8>> {
-    if let Some(digits) = text.strip_prefix("\\x") {
-        return hex(digits);
-    }
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((byte, behind)) = rest.split_first() {
-        rest = behind;
-        if *byte != b'\\' {
-            bytes.push(*byte);
-        } else if let Some(behind) = rest.strip_prefix(b"\\") {
-            bytes.push(b'\\');
-            rest = behind;
-        } else {
-            let (digits, behind) = rest.split_at_checked(3)?;
-            let digits = std::str::from_utf8(digits).ok()?;
-            bytes.push(u8::from_str_radix(digits, 8).ok()?);
-            rest = behind;
-        }
-    }
-    Some(bytes)
-}
-
-/// The bytes of hexadecimal digits, between which white space may stand.
-fn hex(digits: &str) -> Option<Vec<u8>> {
-    let digits = digits.bytes().filter(|byte| !byte.is_ascii_whitespace());
-    let digits = digits.map(|byte| char::from(byte).to_digit(16)).collect::<Option<Vec<_>>>()?;
-    let pairs = digits.chunks(2).map(|pair| match pair {
-        [high, low] => u8::try_from(high * 16 + low).ok(),
-        _ => None,
-    });
-    pairs.collect()
 }
 
 fn from_binary(known: Type, bytes: &[u8]) -> Result<Value, Failure> {

@@ -1,6 +1,7 @@
 //! Errors of statements that the planner refuses, in PostgreSQL's words.
 
 use super::{BinderCatalog, query_of};
+use crate::error::unsupported;
 use crate::room::with_room;
 use gadus_binder::{BindError, bind_query};
 use gadus_engine::{Diagnosis, Error, ErrorKind, Reason};
@@ -32,12 +33,14 @@ pub(crate) fn diagnosed(
     catalog: impl FnOnce() -> Option<BinderCatalog>,
     functions: &dyn KnownFunctions,
 ) -> Error {
-    let refused = || {
+    let bound = || {
         let query = query_of(parse_statement(text).ok()?.statement)?;
-        bind_query(&catalog()?, &query, &[]).err()
+        Some(bind_query(&catalog()?, &query, &[]).err())
     };
-    match with_room(true, refused) {
-        Some(found) if explains(&found, &error, functions) => {
+    match with_room(true, bound) {
+        // The query is right: the planner of texts does not know all of it.
+        Some(None) => not_planned(),
+        Some(Some(found)) if explains(&found, &error, functions) => {
             let kind = match error.kind() {
                 ErrorKind::Unsupported => ErrorKind::Input,
                 kind => kind,
@@ -46,6 +49,13 @@ pub(crate) fn diagnosed(
         }
         _ => error,
     }
+}
+
+/// Returns the error of a query that is right, and of which no plan is made.
+fn not_planned() -> Error {
+    let hint = "EXPLAIN (BOUND) shows the query as it is understood, and names the part.";
+    unsupported("a part of this query")
+        .diagnosed(Diagnosis { hint: Some(hint.to_owned()), ..Diagnosis::default() })
 }
 
 /// Returns true for errors about a statement's names and types that have no position yet.

@@ -52,6 +52,24 @@ pub(crate) fn bound_change(
     }
 }
 
+/// Binds a query or a change whose WITH may have changes.
+///
+/// # Errors
+/// The binder's; `None` if the text is another statement.
+pub(crate) fn bound_statement(
+    catalog: &BinderCatalog,
+    text: &str,
+) -> std::result::Result<BoundStatement, Option<BindError>> {
+    let statement = parse_statement(text).map_err(|error| Some(error.into()))?.statement;
+    match statement {
+        Statement::Query(_)
+        | Statement::Insert(_)
+        | Statement::Update(_)
+        | Statement::Delete(_) => bind_statement(catalog, &statement, &[]).map_err(Some),
+        _ => Err(None),
+    }
+}
+
 /// Returns the query that a statement is or explains.
 fn query_of(statement: Statement) -> Option<Box<Query>> {
     match statement {

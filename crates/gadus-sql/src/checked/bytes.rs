@@ -3,7 +3,8 @@
 //! - PostgreSQL and its drivers write them so; DataFusion would take the four letters and digits for the
 //!   bytes. They are made bytes behind type coercion, which says where bytes are wanted.
 
-use crate::value::written_bytes;
+use crate::byte_strings::read_bytes;
+use crate::error::to_datafusion;
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{Result, ScalarValue};
@@ -16,8 +17,8 @@ pub(super) fn written(mut expr: Expr) -> Result<Transformed<Expr>> {
         && is_bytes(field.data_type())
         && let Expr::Literal(value, _) = &mut **inner
         && let Some(text) = value.try_as_str().flatten()
-        && let Some(bytes) = written_bytes(text).map_err(crate::error::to_datafusion)?
     {
+        let bytes = read_bytes(text).map_err(to_datafusion)?;
         *value = ScalarValue::Binary(Some(bytes));
         return Ok(Transformed::yes(expr));
     }

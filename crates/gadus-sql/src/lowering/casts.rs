@@ -2,6 +2,7 @@
 
 use super::types::{decimal, is_numeric, lowered_type};
 use super::{Lowering, Result, Typed, missing};
+use crate::byte_strings;
 use crate::characters::{Change, changed};
 use crate::checked::float_text;
 use crate::numerics::{NUMERIC, from_numeric, to_numeric, with_modifier};
@@ -161,18 +162,14 @@ pub(super) fn converted(operand: Typed, wanted: DataType, is_try: bool) -> Resul
             None => missing(format!("a cast from {data_type} to {wanted}")),
         };
     }
-    // Arrow takes the bytes of a text as they are, not as PostgreSQL writes bytes.
-    if matches!(
-        (&data_type, &wanted),
-        (DataType::Utf8View, DataType::BinaryView) | (DataType::BinaryView, DataType::Utf8View)
-    ) {
-        return missing("a conversion between text and bytes");
-    }
     let is_numeric = data_type == NUMERIC || wanted == NUMERIC;
     if is_numeric && is_try {
         return missing("TRY_CAST of a numeric");
     }
     let expr = match (&data_type, &wanted) {
+        // Arrow takes the bytes of a text as they are, not as PostgreSQL writes bytes.
+        (DataType::Utf8View, DataType::BinaryView) => byte_strings::read(expr, is_try),
+        (DataType::BinaryView, DataType::Utf8View) => byte_strings::written(expr),
         (DataType::Null, wanted) if *wanted == NUMERIC => lit(ScalarValue::LargeBinary(None)),
         (_, wanted) if *wanted == NUMERIC => to_numeric(expr),
         (from, wanted) if *from == NUMERIC => from_numeric(expr, wanted.clone()),

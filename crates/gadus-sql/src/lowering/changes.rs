@@ -5,7 +5,10 @@
 
 use super::casts::{converted, typed_output};
 use super::types::{arrow_type, is_numeric};
-use super::{Lowering, Result, Tables, column, column_name, missing, relations, shown};
+use super::{
+    KnownTables, Lowering, Result, Tables, column, column_name, missing, relations, shown,
+};
+use crate::common_rows::CommonTables;
 use crate::numerics::{NUMERIC, shown as shown_value, to_numeric};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
@@ -35,6 +38,11 @@ impl<'a> ChangeLowering<'a> {
         Self(Lowering::new(planner, tables, parameters))
     }
 
+    /// Adds common tables whose rows are there.
+    pub(crate) fn provide(&mut self, known: &KnownTables) -> Result<()> {
+        self.0.provide(known)
+    }
+
     /// Lowers the common tables that the change reads.
     pub(crate) fn common_tables(&mut self, tables: &[CommonTable]) -> Result<()> {
         self.0.common_tables(tables)
@@ -50,7 +58,7 @@ impl<'a> ChangeLowering<'a> {
         let items = self.values(&input, values)?;
         match items.is_empty() {
             true => missing("a row without values"),
-            false => Ok(LogicalPlanBuilder::from(input).project(items)?.build()?),
+            false => self.with_tables(LogicalPlanBuilder::from(input).project(items)?.build()?),
         }
     }
 
@@ -78,7 +86,12 @@ impl<'a> ChangeLowering<'a> {
             }));
         }
         items.push(row);
-        Ok(LogicalPlanBuilder::from(input).project(items)?.build()?)
+        self.with_tables(LogicalPlanBuilder::from(input).project(items)?.build()?)
+    }
+
+    /// Returns a part with the common tables that it may read.
+    fn with_tables(&self, part: LogicalPlan) -> Result<LogicalPlan> {
+        Ok(CommonTables::around(part, self.0.shared.clone()))
     }
 
     /// Returns the plan of expressions over rows in hand, whose columns are called by their numbers: those of the rows
@@ -113,7 +126,7 @@ impl<'a> ChangeLowering<'a> {
         };
         lowered.push(row());
         let rows = LogicalPlanBuilder::from(input).project(lowered)?;
-        let Some(outputs) = outputs else { return Ok(rows.build()?) };
+        let Some(outputs) = outputs else { return self.with_tables(rows.build()?) };
         let rows = rows.sort([row().sort(true, false)])?.build()?;
         let mut shown_items = Vec::with_capacity(outputs.len());
         for (id, output) in outputs {
@@ -121,7 +134,7 @@ impl<'a> ChangeLowering<'a> {
             let other = typed_output(column(*id), field, output.data_type)?;
             shown_items.push(other.unwrap_or_else(|| column(*id)));
         }
-        shown(LogicalPlanBuilder::from(rows).project(shown_items)?.build()?)
+        self.with_tables(shown(LogicalPlanBuilder::from(rows).project(shown_items)?.build()?)?)
     }
 
     /// Lowers values to the types of their columns.

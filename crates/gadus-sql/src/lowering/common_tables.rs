@@ -3,20 +3,26 @@
 use super::casts::converted;
 use super::keys::has_key;
 use super::types::{common_type, is_exact};
-use super::{Lowering, Result, Typed, column_name, missing};
-use crate::numerics::NUMERIC;
+use super::{KnownTables, Lowering, Result, Typed, column_name, missing};
+use crate::common_rows::CommonTable as SharedTable;
+use crate::numerics::{NUMERIC, to_numeric};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::cte_worktable::CteWorkTable;
+use datafusion::common::Column;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use gadus_binder::bound::{BoundQuery, ColumnId, CommonTable, CommonTableId, Relational};
+use gadus_engine::is_numeric_text;
 use std::sync::Arc;
 
 /// Plan of a common table.
 #[derive(Debug, Clone)]
 pub(super) enum LoweredTable {
-    /// Query
+    /// Query that becomes a part of the plan wherever it is read.
     Query(Arc<LogicalPlan>),
+    /// Query that is computed once.
+    Shared(Arc<SharedTable>),
     /// Rows of the last step, within the query of a recursive one.
     Step {
         /// Name by which the plan of the whole knows it.
@@ -26,7 +32,7 @@ pub(super) enum LoweredTable {
 }
 
 impl Lowering<'_> {
-    /// Lowers a query with its common tables, each of which becomes a part of the plan wherever it is read.
+    /// Lowers a query with its common tables.
     pub(super) fn with(
         &mut self,
         tables: &[CommonTable],
@@ -40,13 +46,61 @@ impl Lowering<'_> {
     pub(super) fn common_tables(&mut self, tables: &[CommonTable]) -> Result<()> {
         // One that is not read may be a change, which is carried out all the same.
         for table in tables {
-            let plan = match &table.recursive {
-                Some((step, all)) => self.recursive(table, step, *all)?,
-                None => self.query(&table.query)?,
+            if self.common_tables.contains_key(&table.id) {
+                continue;
+            }
+            let plan = self.common_table_plan(table)?;
+            let lowered = match self.is_shared(table, &plan) {
+                true => self.share(&table.name, plan),
+                false => LoweredTable::Query(Arc::new(plan)),
             };
-            self.common_tables.insert(table.id, LoweredTable::Query(Arc::new(plan)));
+            self.common_tables.insert(table.id, lowered);
         }
         Ok(())
+    }
+
+    /// Lowers the query of a common table.
+    pub(super) fn common_table_plan(&mut self, table: &CommonTable) -> Result<LogicalPlan> {
+        match &table.recursive {
+            Some((step, all)) => self.recursive(table, step, *all),
+            None => self.query(&table.query),
+        }
+    }
+
+    /// Adds tables whose rows are there.
+    pub(super) fn provide(&mut self, known: &KnownTables) -> Result<()> {
+        for (id, rows) in &known.0 {
+            let schema = rows.schema();
+            let scan = LogicalPlanBuilder::scan("common", provider_as_source(rows.clone()), None)?;
+            let items = schema.fields().iter().map(|field| {
+                let value = Expr::Column(Column::new(Some("common"), field.name()));
+                let value = if is_numeric_text(field) { to_numeric(value) } else { value };
+                value.alias(field.name())
+            });
+            let plan = scan.project(items)?.build()?;
+            self.common_tables.insert(*id, LoweredTable::Query(Arc::new(plan)));
+        }
+        Ok(())
+    }
+
+    /// Returns true for a table that is computed once, as PostgreSQL has it: one that is read twice, that changes from
+    /// one reading to the next, or that the query says it of. A plan within a recursive step, or one that depends on the
+    /// row around, is computed for each.
+    fn is_shared(&self, table: &CommonTable, plan: &LogicalPlan) -> bool {
+        let is_wanted = match table.materialized {
+            Some(is_materialized) => is_materialized,
+            None => table.readers > 1,
+        };
+        let is_computed_once = is_wanted || is_volatile(plan);
+        let is_fixed = self.steps == 0 && plan.all_out_ref_exprs().is_empty();
+        table.readers > 0 && is_computed_once && is_fixed
+    }
+
+    fn share(&mut self, name: &str, plan: LogicalPlan) -> LoweredTable {
+        let schema = Arc::new(plan.schema().as_arrow().clone());
+        let table = Arc::new(SharedTable::new(name.to_owned(), schema));
+        self.shared.push((table.clone(), plan));
+        LoweredTable::Shared(table)
     }
 
     /// Lowers a query that reads its own rows.
@@ -73,7 +127,10 @@ impl Lowering<'_> {
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         let working = LoweredTable::Step { name: name.clone(), schema };
         self.common_tables.insert(table.id, working);
-        let step = named(self.query(step)?, &name, &types)?;
+        self.steps += 1;
+        let step = self.query(step);
+        self.steps -= 1;
+        let step = named(step?, &name, &types)?;
         Ok(LogicalPlanBuilder::from(start).to_recursive_query(name, step, !all)?.build()?)
     }
 
@@ -85,6 +142,10 @@ impl Lowering<'_> {
     ) -> Result<LogicalPlan> {
         let plan = match self.common_tables.get(&table) {
             Some(LoweredTable::Query(plan)) => plan.clone(),
+            Some(LoweredTable::Shared(table)) => {
+                let rows = provider_as_source(table.clone());
+                Arc::new(LogicalPlanBuilder::scan("common", rows, None)?.build()?)
+            }
             Some(LoweredTable::Step { name, schema }) => {
                 let rows = provider_as_source(Arc::new(CteWorkTable::new(name, schema.clone())));
                 Arc::new(LogicalPlanBuilder::scan(name.clone(), rows, None)?.build()?)
@@ -102,6 +163,19 @@ impl Lowering<'_> {
         }
         Ok(LogicalPlanBuilder::new_from_arc(plan.clone()).project(items)?.build()?)
     }
+}
+
+/// Returns true for a plan whose rows may be others when it runs again.
+fn is_volatile(plan: &LogicalPlan) -> bool {
+    plan.exists(|node| {
+        let mut found = false;
+        node.apply_expressions(|expr| {
+            found |= expr.is_volatile();
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+        Ok(found)
+    })
+    .unwrap_or(true)
 }
 
 /// Gives the columns of a plan names of a common table, and types.

@@ -2,11 +2,14 @@
 
 use super::casts::{converted, with_blanks};
 use super::grouping::in_set;
-use super::keys::{self, has_key, key};
+use super::keys::{self, bits, has_key, key};
+use super::operators::comparable;
 use super::types::{is_exact, is_numeric, lowered_type};
 use super::{Lowering, Result, Typed, column, column_name, missing};
 use crate::checked::float_variance;
 use crate::numerics::{self, NUMERIC};
+use crate::ordered_sets::OrderedSet;
+use arrow::compute::SortOptions;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, DFSchema};
 use datafusion::functions_aggregate::expr_fn::min;
@@ -20,6 +23,14 @@ use gadus_binder::catalog::FunctionKind;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+/// Column by which rows are grouped.
+struct Group {
+    /// Expression by which they are compared.
+    key: Expr,
+    /// Value of the column that the group has.
+    value: Expr,
+}
+
 /// Calls of one aggregation.
 #[derive(Default)]
 struct Calls {
@@ -31,11 +42,19 @@ struct Calls {
 }
 
 impl Calls {
-    fn add(&mut self, id: ColumnId, call: Expr) {
-        let name = call.schema_name().to_string();
+    /// Adds a call, whose column has a type.
+    fn add(&mut self, id: ColumnId, call: Typed, wanted: &DataType) -> Result<()> {
+        let name = call.expr.schema_name().to_string();
         let column = Expr::Column(Column::new_unqualified(&name));
-        self.items.push(column.alias(column_name(id)));
-        if self.names.insert(name) {
+        let column = converted(Typed::new(column, call.data_type), wanted.clone(), false)?;
+        self.items.push(column.expr.alias(column_name(id)));
+        self.add_plain(call.expr);
+        Ok(())
+    }
+
+    /// Adds a call that no column has.
+    fn add_plain(&mut self, call: Expr) {
+        if self.names.insert(call.schema_name().to_string()) {
             self.distinct.push(call);
         }
     }
@@ -56,82 +75,70 @@ impl Lowering<'_> {
         let input = self.with_groups(input, groups)?;
         let mut calls = Calls::default();
         for (id, call) in aggregates {
-            let Typed { expr, data_type } = self.aggregate_call(call, input.schema())?;
-            calls.add(*id, expr);
-            self.make(*id, data_type);
+            let (call, wanted) = self.aggregate_call(call, input.schema())?;
+            calls.add(*id, call, &wanted)?;
+            self.make(*id, wanted);
         }
-        if groups.iter().any(|(id, _)| self.columns.get(id).is_some_and(has_key)) {
-            return self.by_keys(input, groups, sets, calls);
-        }
-        let keys = groups.iter().map(|(id, _)| column(*id)).collect::<Vec<_>>();
-        let sets_of = sets;
+        let (input, by) = self.keyed(input, groups, &mut calls)?;
         let keys = match sets {
-            None => keys,
+            None => by.iter().map(|group| group.key.clone()).collect(),
             Some(sets) => {
-                let set =
-                    |set: &Vec<usize>| set.iter().filter_map(|at| keys.get(*at).cloned()).collect();
-                let sets = sets.iter().map(set).collect();
-                vec![Expr::GroupingSet(GroupingSet::GroupingSets(sets))]
+                let key = |at: &usize| by.get(*at).map(|group| group.key.clone());
+                let sets = sets.iter().map(|set| set.iter().filter_map(key).collect());
+                vec![Expr::GroupingSet(GroupingSet::GroupingSets(sets.collect()))]
             }
         };
-        if keys.is_empty() && calls.is_empty() {
+        if by.is_empty() && calls.is_empty() && sets.is_none() {
             return missing("groups without columns");
         }
         // A group that is one value everywhere is not in rows of sets without it: rules take columns for constants.
-        let is_in_set = |place: usize| match sets_of {
-            Some(sets) => in_set(sets, place),
-            None => None,
-        };
-        let groups = groups.iter().enumerate().map(|(place, (id, _))| match is_in_set(place) {
-            Some(is_there) => {
-                let value = Expr::Case(Case::new(
-                    None,
-                    vec![(Box::new(is_there), Box::new(column(*id)))],
-                    None,
-                ));
-                value.alias(column_name(*id))
-            }
-            None => column(*id),
-        });
-        let groups = groups.collect::<Vec<_>>().into_iter();
-        let bits = sets_of.zip(set_number).map(|(sets, number)| self.note_grouping(number, sets));
-        let items = groups.chain(calls.items).chain(bits).collect::<Vec<_>>();
+        let is_in_set = |place: usize| sets.and_then(|sets| in_set(sets, place));
+        let mut items = Vec::with_capacity(groups.len() + calls.items.len());
+        for (place, ((id, _), group)) in groups.iter().zip(by).enumerate() {
+            let value = match is_in_set(place) {
+                Some(is_there) => {
+                    let there = (Box::new(is_there), Box::new(group.value));
+                    Expr::Case(Case::new(None, vec![there], None))
+                }
+                None => group.value,
+            };
+            items.push(value.alias(column_name(*id)));
+        }
+        items.extend(calls.items);
+        items.extend(sets.zip(set_number).map(|(sets, number)| self.note_grouping(number, sets)));
         let plan = Aggregate::try_new(Arc::new(input), keys, calls.distinct)?;
         Ok(LogicalPlanBuilder::from(LogicalPlan::Aggregate(plan)).project(items)?.build()?)
     }
 
-    /// Groups rows by keys; of values that are equal, those with the fewest digits are given.
-    fn by_keys(
-        &mut self,
+    /// Returns what rows are grouped by: keys of values that are equal in several forms, of which the one with the
+    /// fewest digits is given.
+    fn keyed(
+        &self,
         input: LogicalPlan,
         groups: &[(ColumnId, Scalar)],
-        sets: Option<&[Vec<usize>]>,
-        calls: Calls,
-    ) -> Result<LogicalPlan> {
-        if sets.is_some() {
-            return missing("grouping sets of numerics without a scale");
-        }
-        let Calls { mut items, distinct: mut calls, .. } = calls;
-        let mut keys = Vec::with_capacity(groups.len());
+        calls: &mut Calls,
+    ) -> Result<(LogicalPlan, Vec<Group>)> {
+        let is_keyed = |id: &ColumnId| self.columns.get(id).is_some_and(has_key);
+        let mut items = input.schema().columns().into_iter().map(Expr::Column).collect::<Vec<_>>();
+        let plain = items.len();
+        let mut by = Vec::with_capacity(groups.len());
         for (id, _) in groups {
-            let name = column_name(*id);
-            let is_keyed = self.columns.get(id).is_some_and(has_key);
-            items.push(match is_keyed {
-                true => {
-                    let least = Column::new_unqualified(format!("{name}_least"));
-                    Expr::Column(least).alias(&name)
-                }
-                false => column(*id),
-            });
-            if is_keyed {
-                keys.push(self.key_of_column(*id).alias(format!("{name}_key")));
-                calls.push(min(column(*id)).alias(format!("{name}_least")));
-            } else {
-                keys.push(column(*id));
+            if !is_keyed(id) {
+                by.push(Group { key: column(*id), value: column(*id) });
+                continue;
             }
+            let name = format!("{}_key", column_name(*id));
+            items.push(self.key_of_column(*id).alias(&name));
+            let least = min(column(*id));
+            let value = Expr::Column(Column::new_unqualified(least.schema_name().to_string()));
+            calls.add_plain(least);
+            by.push(Group { key: Expr::Column(Column::new_unqualified(name)), value });
         }
-        let grouped = LogicalPlanBuilder::from(input).aggregate(keys, calls)?;
-        Ok(grouped.project(items)?.build()?)
+        let input = match items.len() == plain {
+            true => input,
+            false => LogicalPlanBuilder::from(input).project(items)?.build()?,
+        };
+        Ok((input, by))
     }
 
     /// Adds the columns by which rows are grouped.
@@ -156,15 +163,15 @@ impl Lowering<'_> {
         Ok(LogicalPlanBuilder::from(input).project(items)?.build()?)
     }
 
-    /// Lowers the call of an aggregate.
+    /// Lowers the call of an aggregate; returns it with the type that its column has.
     pub(super) fn aggregate_call(
         &mut self,
         call: &AggregateCall,
         schema: &DFSchema,
-    ) -> Result<Typed> {
+    ) -> Result<(Typed, DataType)> {
         let function = call.function;
         if function.kind != FunctionKind::Aggregate {
-            return missing(format!("aggregate {} WITHIN GROUP", function.name));
+            return self.ordered_set(call, schema);
         }
         let arguments = match call.is_star {
             true => vec![Typed::new(lit(1_i64), DataType::Int64)],
@@ -181,6 +188,58 @@ impl Lowering<'_> {
             call.is_distinct,
             filter.map(Box::new),
             order_by,
+            None,
+        ));
+        let given = expr.get_type(schema)?;
+        self.result_of_aggregate(call, expr, given)
+    }
+
+    /// Lowers the call of an aggregate WITHIN GROUP.
+    fn ordered_set(
+        &mut self,
+        call: &AggregateCall,
+        schema: &DFSchema,
+    ) -> Result<(Typed, DataType)> {
+        let name = call.function.name;
+        let Some(set) = OrderedSet::of_name(name) else {
+            return missing(format!("aggregate {name} WITHIN GROUP"));
+        };
+        let mut direct = Vec::with_capacity(call.arguments.len());
+        for argument in &call.arguments {
+            direct.push(self.scalar(argument, schema)?);
+        }
+        let (mut keys, mut sort) = (Vec::new(), Vec::new());
+        for key in &call.order_by {
+            keys.push(self.scalar(&key.value, schema)?);
+            let (descending, nulls_first) = (key.is_descending, key.nulls_first);
+            sort.push(SortOptions { descending, nulls_first });
+        }
+        let Some(value) = keys.first().cloned() else { return missing("no key WITHIN GROUP") };
+        if set == OrderedSet::PercentileCont && value.data_type != DataType::Float64 {
+            return missing(format!("{name} of {}", value.data_type));
+        }
+        if set.is_hypothetical() {
+            for (place, key) in direct.iter_mut().zip(&mut keys) {
+                (*place, *key) = comparable(place.clone(), key.clone())?;
+            }
+            direct = direct
+                .into_iter()
+                .map(|place| Typed { expr: bits(place.clone()), ..place })
+                .collect();
+        } else if direct.iter().any(|part| part.data_type != DataType::Float64) {
+            return missing(format!("{name} of several parts"));
+        }
+        let mut arguments = vec![value.expr];
+        arguments.extend(keys.into_iter().map(bits));
+        arguments.extend(direct.into_iter().map(|argument| argument.expr));
+        let filter =
+            call.filter.as_ref().map(|filter| self.condition(filter, schema)).transpose()?;
+        let expr = Expr::AggregateFunction(AggregateFunction::new_udf(
+            set.function(sort),
+            arguments,
+            false,
+            filter.map(Box::new),
+            Vec::new(),
             None,
         ));
         let given = expr.get_type(schema)?;
@@ -250,16 +309,15 @@ impl Lowering<'_> {
         call: &AggregateCall,
         expr: Expr,
         given: DataType,
-    ) -> Result<Typed> {
-        if is_numeric(call.data_type) {
-            return match given {
-                given if is_exact(&given) => Ok(Typed::new(expr, given)),
-                other => missing(format!("{} that gives {other}", call.function.name)),
-            };
-        }
-        let wanted = lowered_type(call.data_type)?;
-        match given == wanted {
-            true => Ok(Typed::new(expr, wanted)),
+    ) -> Result<(Typed, DataType)> {
+        let wanted = match is_numeric(call.data_type) {
+            true if is_exact(&given) => given.clone(),
+            true => return missing(format!("{} that gives {given}", call.function.name)),
+            false => lowered_type(call.data_type)?,
+        };
+        let is_text = given == DataType::LargeUtf8 && wanted == DataType::Utf8View;
+        match given == wanted || is_text {
+            true => Ok((Typed::new(expr, given), wanted)),
             false => missing(format!("{} that gives {given}", call.function.name)),
         }
     }

@@ -10,6 +10,7 @@ mod common_tables;
 mod constants;
 mod distinct;
 mod forms;
+mod frames;
 mod functions;
 mod grouping;
 mod groups;
@@ -33,21 +34,24 @@ pub(crate) use rows::lower_row;
 pub(crate) use tables::Tables;
 pub(crate) use types::arrow_type;
 
+use crate::common_rows::{CommonTable as SharedTable, CommonTables};
 use crate::numerics::{self, NUMERIC};
 use casts::typed_output;
 use common_tables::LoweredTable;
 use datafusion::arrow::datatypes::{DataType, Field};
+use datafusion::catalog::TableProvider;
 use datafusion::common::{Column, DFSchema};
 use datafusion::error::DataFusionError;
 use datafusion::execution::SessionState as PlannerState;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use gadus_binder::BindError;
-use gadus_binder::bound::{BoundQuery, ColumnId, CommonTableId};
+use gadus_binder::bound::{BoundQuery, ColumnId, CommonTable, CommonTableId};
 use gadus_binder::types::SqlType;
 use grouping::Grouping;
 use keys::{bits, key};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::sync::Arc;
 
 /// Reason why a query has no plan of its bound tree.
 #[derive(Debug)]
@@ -108,6 +112,10 @@ struct Lowering<'a> {
     /// Columns that were made within each query around, the innermost last.
     made: Vec<HashSet<ColumnId>>,
     common_tables: HashMap<CommonTableId, LoweredTable>,
+    /// Common tables that are computed once, with their plans.
+    shared: Vec<(Arc<SharedTable>, LogicalPlan)>,
+    /// Recursive steps around.
+    steps: usize,
     /// Grouping sets so far.
     groupings: Vec<Grouping>,
     /// Values of the CASEs around that have an operand, the innermost last.
@@ -123,9 +131,45 @@ pub(crate) fn lower(
     tables: &Tables,
     parameters: &[SqlType],
 ) -> Result<LogicalPlan> {
-    let plan = Lowering::new(planner, tables, parameters).query(query)?;
-    let plan = typed(plan, query)?;
-    shown(plan)
+    lower_beside(query, planner, (tables, &KnownTables::default()), parameters)
+}
+
+/// Common tables whose rows are there.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct KnownTables(HashMap<CommonTableId, Arc<dyn TableProvider>>);
+
+impl KnownTables {
+    /// Adds a table.
+    pub(crate) fn add(&mut self, id: CommonTableId, rows: Arc<dyn TableProvider>) {
+        self.0.insert(id, rows);
+    }
+}
+
+/// Returns the plan of a bound query some of whose common tables are there.
+pub(crate) fn lower_beside(
+    query: &BoundQuery,
+    planner: &PlannerState,
+    (tables, known): (&Tables, &KnownTables),
+    parameters: &[SqlType],
+) -> Result<LogicalPlan> {
+    let mut lowering = Lowering::new(planner, tables, parameters);
+    lowering.provide(known)?;
+    let plan = lowering.query(query)?;
+    let plan = shown(typed(plan, query)?)?;
+    Ok(CommonTables::around(plan, lowering.shared))
+}
+
+/// Returns the plan of a common table that may read those that are there.
+pub(crate) fn lower_common_table(
+    table: &CommonTable,
+    planner: &PlannerState,
+    (tables, known): (&Tables, &KnownTables),
+    parameters: &[SqlType],
+) -> Result<LogicalPlan> {
+    let mut lowering = Lowering::new(planner, tables, parameters);
+    lowering.provide(known)?;
+    let plan = lowering.common_table_plan(table)?;
+    Ok(CommonTables::around(plan, lowering.shared))
 }
 
 /// Returns a plan whose texts tell of which character type they are.
@@ -179,6 +223,8 @@ impl<'a> Lowering<'a> {
             columns: HashMap::new(),
             made: vec![HashSet::new()],
             common_tables: HashMap::new(),
+            shared: Vec::new(),
+            steps: 0,
             groupings: Vec::new(),
             case_operands: Vec::new(),
             changed: None,

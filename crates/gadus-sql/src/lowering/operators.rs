@@ -16,7 +16,7 @@ use datafusion::logical_expr::{
 };
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 use gadus_binder::bound::{Constant, Scalar, ScalarKind};
-use gadus_binder::catalog::Operator;
+use gadus_binder::catalog::{CastContext, Operator, find_cast};
 use gadus_binder::types::{BaseType, SqlType, constants};
 use gadus_engine::INTERVAL;
 
@@ -34,6 +34,9 @@ impl Lowering<'_> {
                 let operand = self.scalar(operand, schema)?;
                 self.prefix(operator, operand)
             }
+            [left, right] if operator.name == "||" && operator.result == constants::TEXT => {
+                concatenated(self.text(left, schema)?, self.text(right, schema)?)
+            }
             [left, right] => {
                 let is_matched = operator.name.contains('~');
                 let of = left.data_type;
@@ -48,6 +51,18 @@ impl Lowering<'_> {
                 self.infix(operator, left, right, (result, schema))
             }
             _ => missing("an operator of more than two operands"),
+        }
+    }
+
+    /// Lowers a value as the text that an explicit cast makes of it.
+    fn text(&mut self, value: &Scalar, schema: &DFSchema) -> Result<Typed> {
+        let path = find_cast(value.data_type.id, constants::TEXT, CastContext::Explicit);
+        match path {
+            Some(path) if value.data_type.id != constants::TEXT => {
+                let lowered = self.cast(value, path, false, constants::TEXT.plain(), schema)?;
+                converted(lowered, DataType::Utf8View, false)
+            }
+            _ => converted(self.scalar(value, schema)?, DataType::Utf8View, false),
         }
     }
 

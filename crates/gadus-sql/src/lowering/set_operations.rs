@@ -5,7 +5,7 @@
 
 use super::casts::converted;
 use super::distinct::by_keys;
-use super::keys::has_key;
+use super::keys::bits;
 use super::types::common_type;
 use super::windows::row_number;
 use super::{Lowering, NotLowered, Result, Typed, column_name, missing};
@@ -78,23 +78,10 @@ impl Lowering<'_> {
         kind: JoinType,
         all: bool,
     ) -> Result<LogicalPlan> {
-        if left.schema().fields().iter().any(|field| has_key(field.data_type())) {
-            return missing("INTERSECT or EXCEPT of numerics without a scale");
-        }
         let columns = left.schema().columns();
-        let (left, right) = match all {
-            true => (numbered(left)?, numbered(right)?),
-            false => (LogicalPlanBuilder::from(left).distinct()?.build()?, right),
-        };
-        let theirs = |column: &Column| Column::new_unqualified(format!("{}_r", column.name));
-        let keys = left.schema().columns();
-        let renamed = right.schema().columns().into_iter().map(|column| {
-            let name = theirs(&column).name;
-            Expr::Column(column).alias(name)
-        });
-        let renamed = renamed.collect::<Vec<_>>();
-        let right = LogicalPlanBuilder::from(right).project(renamed)?.build()?;
-        let partners = keys.iter().map(theirs).collect::<Vec<_>>();
+        let left = if all { left } else { by_keys(left)? };
+        let (left, keys) = with_keys(left, "left", all)?;
+        let (right, partners) = with_keys(right, "right", all)?;
         let equality = NullEquality::NullEqualsNull;
         let joined = LogicalPlanBuilder::from(left);
         let joined = joined.join_detailed(right, kind, (keys, partners), None, equality)?;
@@ -102,14 +89,28 @@ impl Lowering<'_> {
     }
 }
 
-/// Numbers equal rows of a plan.
-fn numbered(plan: LogicalPlan) -> Result<LogicalPlan> {
+/// Adds what rows are compared by, and the numbers of equal rows if all of them count; returns these columns, too.
+fn with_keys(plan: LogicalPlan, side: &str, all: bool) -> Result<(LogicalPlan, Vec<Column>)> {
     let columns = plan.schema().columns();
-    let all = columns.iter().cloned().map(Expr::Column).collect();
-    let number = row_number(all, Vec::new())?;
+    let fields = plan.schema().fields().iter().map(|field| field.data_type().clone());
+    let mut items = columns.iter().cloned().map(Expr::Column).collect::<Vec<_>>();
+    let mut keys = Vec::with_capacity(columns.len());
+    for (column, data_type) in columns.iter().zip(fields.collect::<Vec<_>>()) {
+        let name = format!("{}_{side}", column.name);
+        let key = bits(Typed::new(Expr::Column(column.clone()), data_type));
+        items.push(key.alias(&name));
+        keys.push(Column::new_unqualified(name));
+    }
+    let keyed = LogicalPlanBuilder::from(plan).project(items)?.build()?;
+    if !all {
+        return Ok((keyed, keys));
+    }
+    let number = row_number(keys.iter().cloned().map(Expr::Column).collect(), Vec::new())?;
     let name = number.schema_name().to_string();
-    let numbered = LogicalPlanBuilder::from(plan).window([number])?;
-    let number = Expr::Column(Column::new_unqualified(name)).alias(COPY);
-    let items = columns.into_iter().map(Expr::Column).chain([number]);
-    Ok(numbered.project(items)?.build()?)
+    let mut items = keyed.schema().columns().into_iter().map(Expr::Column).collect::<Vec<_>>();
+    let numbered = LogicalPlanBuilder::from(keyed).window([number])?;
+    let copy = format!("{COPY}_{side}");
+    items.push(Expr::Column(Column::new_unqualified(name)).alias(&copy));
+    keys.push(Column::new_unqualified(copy));
+    Ok((numbered.project(items)?.build()?, keys))
 }

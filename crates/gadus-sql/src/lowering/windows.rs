@@ -1,11 +1,13 @@
 //! Window functions.
 
 use super::casts::converted;
+use super::frames::uses_frame;
 use super::keys::bits;
 use super::relations::written_integer;
 use super::types::{is_numeric, lowered_type};
 use super::{Lowering, Result, Typed, column_name, missing};
 use crate::checked::moving_aggregate;
+use crate::numerics::NUMERIC;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, DFSchema, ScalarValue};
 use datafusion::functions_window::row_number::row_number_udwf;
@@ -21,13 +23,17 @@ use std::collections::HashMap;
 
 /// Returns the number of a row within its group, from 1.
 pub(super) fn row_number(groups: Vec<Expr>, order_by: Vec<SortExpr>) -> Result<Expr> {
-    let (first, current) =
-        (WindowFrameBound::Preceding(ScalarValue::UInt64(None)), WindowFrameBound::CurrentRow);
     let mut window = WindowFunction::new(row_number_udwf(), Vec::new());
     window.params.partition_by = groups;
     window.params.order_by = order_by;
-    window.params.window_frame = WindowFrame::new_bounds(WindowFrameUnits::Rows, first, current);
+    window.params.window_frame = up_to_current_row();
     Ok(Expr::from(window))
+}
+
+/// Returns the frame of functions whose results do not depend on one.
+pub(super) fn up_to_current_row() -> WindowFrame {
+    let first = WindowFrameBound::Preceding(ScalarValue::UInt64(None));
+    WindowFrame::new_bounds(WindowFrameUnits::Rows, first, WindowFrameBound::CurrentRow)
 }
 
 impl Lowering<'_> {
@@ -60,6 +66,9 @@ impl Lowering<'_> {
         schema: &DFSchema,
     ) -> Result<(Expr, DataType, DataType)> {
         let function = call.call.function;
+        if self.is_framed(call) {
+            return self.framed_call(call, schema);
+        }
         let (definition, arguments, known) = match function.kind {
             FunctionKind::Window => {
                 let Some(kernel) = self.planner.window_functions().get(function.name) else {
@@ -73,7 +82,7 @@ impl Lowering<'_> {
                 (kernel, arguments, None)
             }
             _ => {
-                let Typed { expr, data_type } = self.aggregate_call(&call.call, schema)?;
+                let (Typed { expr, .. }, data_type) = self.aggregate_call(&call.call, schema)?;
                 let Expr::AggregateFunction(aggregate) = expr else {
                     return missing(format!("{} over a window", function.name));
                 };
@@ -94,14 +103,25 @@ impl Lowering<'_> {
         };
         let mut window = WindowFunction::new(definition, arguments);
         let params = &mut window.params;
+        let mut has_numerics = false;
         for value in &call.partition_by {
             params.partition_by.push(bits(self.scalar(value, schema)?));
         }
         for key in &call.order_by {
-            let value = bits(self.scalar(&key.value, schema)?);
+            let value = self.scalar(&key.value, schema)?;
+            has_numerics |= value.data_type == NUMERIC;
+            let value = bits(value);
             params.order_by.push(value.sort(!key.is_descending, key.nulls_first));
         }
-        params.window_frame = frame(&call.frame, !call.order_by.is_empty())?;
+        params.window_frame = match uses_frame(function) {
+            // DataFusion has no ranges of bytes; without distances they are groups of peers.
+            true if has_numerics && call.frame.units == FrameUnits::Range => {
+                let groups = BoundFrame { units: FrameUnits::Groups, ..call.frame.clone() };
+                frame(&groups, !call.order_by.is_empty())?
+            }
+            true => frame(&call.frame, !call.order_by.is_empty())?,
+            false => up_to_current_row(),
+        };
         params.null_treatment = call.ignores_nulls.then_some(NullTreatment::IgnoreNulls);
         if let Some(filter) = &call.call.filter {
             params.filter = Some(Box::new(self.condition(filter, schema)?));

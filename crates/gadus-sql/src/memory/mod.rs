@@ -52,7 +52,7 @@ pub(crate) use plan::awaited;
 pub(crate) use pool::{PlanPool, task_of};
 pub(crate) use replan::{LastPlan, Replan, may_replan, run_observed, run_or_replan};
 pub(crate) use sorts::SortsWithinMemory;
-pub(crate) use spill::{IN_FLIGHT_BYTES_MAX, SpillFolder};
+pub(crate) use spill::{Append, IN_FLIGHT_BYTES_MAX, SpillFolder, append_to_file};
 pub(crate) use string_agg::bounded_string_agg;
 pub(crate) use windows::WindowsWithinMemory;
 

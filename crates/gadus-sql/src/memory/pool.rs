@@ -6,6 +6,7 @@ use super::plan::PlanMemory;
 use super::spill::MERGED_MAX;
 use super::windows::WINDOW;
 use super::{Memory, SPILL_BYTES_MIN, UNSPILLED_BYTES_MIN};
+use crate::common_rows::CONSUMER as COMMON_TABLE;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{
@@ -185,7 +186,7 @@ impl PlanPool {
             return false;
         }
         let held = reservation.size() as u64;
-        if is_in_flight(consumer) {
+        if is_in_flight(consumer) || consumer.name() == COMMON_TABLE {
             return self.plan().is_to_spill(held);
         }
         let mut operators = self.operators.lock();

@@ -8,10 +8,12 @@
 //! - They are written and read in pieces, each with its checksum: whoever reads trusts the bytes.
 
 use crate::error::to_datafusion;
+use arrow::array::RecordBatch;
 use bytes::Bytes;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::disk_manager::DiskManager;
 use datafusion::execution::{SpillFile, SpillWriter, TempFileFactory};
+use datafusion::physical_plan::SpillManager;
 use futures::{Stream, stream};
 use gadus_base::{ByteCount, checksum};
 use gadus_engine::{Error, ErrorKind};
@@ -45,6 +47,19 @@ pub(crate) const IN_FLIGHT_BYTES_MAX: usize = 1;
 
 /// A file that batches between partitions share takes no more once it is so long.
 const SHARED_BYTES_MAX: u64 = 128 << 20;
+
+/// Appends a batch to a file; none ends it. DataFusion has no public name for the type.
+pub(crate) type Append =
+    Box<dyn FnMut(Option<&RecordBatch>) -> Result<Option<Arc<dyn SpillFile>>> + Send>;
+
+/// Begins a file, and returns what appends to it.
+pub(crate) fn append_to_file(spill: &SpillManager, purpose: &'static str) -> Result<Append> {
+    let mut file = spill.create_in_progress_file(purpose)?;
+    Ok(Box::new(move |batch| match batch {
+        Some(batch) => file.append_batch(batch).map(|_| None),
+        None => file.finish(),
+    }))
+}
 
 /// Where plans of a database write.
 #[derive(Debug, Clone)]

@@ -162,6 +162,11 @@ fn of_function(error: FunctionError) -> DataFusionError {
     {
         return cancelled;
     }
+    to_datafusion(told(error))
+}
+
+/// Returns the error of a kernel as users are told it.
+pub(crate) fn told(error: FunctionError) -> Error {
     let kind = match error.sqlstate {
         "22003" | "22012" | "22008" => ErrorKind::OutOfRange,
         "0A000" => ErrorKind::Unsupported,
@@ -169,11 +174,10 @@ fn of_function(error: FunctionError) -> DataFusionError {
         "57014" => ErrorKind::Cancelled,
         _ => ErrorKind::Input,
     };
-    let told = Error::new(kind, error.message);
-    to_datafusion(told.diagnosed(Diagnosis {
+    Error::new(kind, error.message).diagnosed(Diagnosis {
         sql_state: Some(error.sqlstate),
         detail: error.detail,
         hint: error.hint,
         position: None,
-    }))
+    })
 }

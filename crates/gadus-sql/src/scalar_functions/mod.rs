@@ -18,6 +18,7 @@ mod templates;
 mod texts;
 mod times;
 
+pub(crate) use function::told;
 pub(crate) use operators::{PatternOperators, SimilarTo};
 
 use crate::memory::Memory;

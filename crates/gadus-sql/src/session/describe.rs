@@ -187,6 +187,10 @@ impl Session {
         names: Option<Names>,
     ) -> Result<Option<Description>> {
         let statement = prepared.statement();
+        if prepared.changes_within {
+            let change = ChangeText { prepared, names };
+            return self.describe_within(&change, snapshot).await.map(Some);
+        }
         if is_change(statement) {
             return self.describe_change(&ChangeText { prepared, names }, snapshot).await;
         }

@@ -67,6 +67,9 @@ impl Prepared {
     /// What kind of statement it is.
     #[must_use]
     pub fn kind(&self) -> StatementKind {
+        if self.changes_within {
+            return StatementKind::Other;
+        }
         match self.statement() {
             Statement::Query(query) if query.locks.is_empty() => StatementKind::Query,
             Statement::ShowTables { .. }

@@ -87,6 +87,9 @@ impl Session {
         parameters: &[Value],
     ) -> Result<Outcome> {
         let statement = &*change.prepared.statement;
+        if change.prepared.changes_within {
+            return self.change_within(transaction, change, parameters).await;
+        }
         if let Some(outcome) = self.change_bound(transaction, change, parameters).await? {
             return Ok(outcome);
         }

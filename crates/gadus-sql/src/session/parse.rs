@@ -77,6 +77,9 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
                 return Err(error);
             }
         }
+        if reading.changes_within && !may_change_within(&statement) {
+            return Err(no_changes_within());
+        }
         if let Some(with) = &with {
             mean(with, &mut statement)?;
         }
@@ -87,7 +90,8 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
         let (text, statement) = (Arc::from(text), Arc::new(statement));
         let (parameters, names) =
             (reading.parameters.count, Arc::from(std::mem::take(&mut reading.parameters.names)));
-        let Reading { calls_settings, calls_sequences, reads_settings, .. } = reading;
+        let Reading { calls_settings, calls_sequences, reads_settings, changes_within, .. } =
+            reading;
         Ok(Prepared {
             text,
             statement,
@@ -98,10 +102,26 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
             calls_settings,
             calls_sequences,
             reads_settings,
+            changes_within,
             frames: None,
             copy_words,
         })
     })
+}
+
+/// Returns true for a statement that may have changes in its WITH.
+fn may_change_within(statement: &Statement) -> bool {
+    matches!(
+        statement,
+        Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_)
+    )
+}
+
+/// Returns the error of changes where they have no place.
+pub(super) fn no_changes_within() -> Error {
+    let message = "INSERT, UPDATE, DELETE and MERGE within this statement are not supported: \
+                   run them before it, in one transaction";
+    Error::new(ErrorKind::Unsupported, message)
 }
 
 /// Notes in a BEGIN that it is DEFERRABLE.
@@ -134,6 +154,8 @@ struct Reading {
     calls_settings: bool,
     calls_sequences: bool,
     reads_settings: bool,
+    /// Changes of rows as parts of the statement.
+    changes_within: bool,
 }
 
 /// The parameters of a statement: `?` in order, `$2` or `:2` by number, `:name` or `$name` by name.
@@ -189,11 +211,7 @@ impl VisitorMut for Reading {
         self.gives_names |= query.with.is_some();
         check_select_lists(&query.body)?;
         fetch_by_limit(query);
-        if is_change(query) {
-            let message = "INSERT, UPDATE, DELETE and MERGE within another statement are not supported: \
-                           run them before it, in one transaction";
-            return ControlFlow::Break(Error::new(ErrorKind::Unsupported, message));
-        }
+        self.changes_within |= is_change(query);
         ControlFlow::Continue(())
     }
 

@@ -4,6 +4,7 @@
 
 use crate::characters::character_functions;
 use crate::checked::{BesideOthers, Casts, CheckedArithmetic, checked_sum};
+use crate::common_rows::CommonTablesPlanner;
 use crate::enums::{self, enum_functions};
 use crate::executor::{Cancellable, CancellableExpressions, CancellableRequirements};
 use crate::intervals::{IntervalOperators, average, interval_functions, total};
@@ -58,6 +59,7 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> SessionState {
         .with_config(config)
         .with_runtime_env(Arc::new(runtime))
         .with_default_features()
+        .with_query_planner(Arc::new(CommonTablesPlanner))
         .with_analyzer_rules(analyzer_rules(&limits))
         .with_optimizer_rules(optimizer_rules())
         .with_physical_optimizer_rules(physical_rules(memory))

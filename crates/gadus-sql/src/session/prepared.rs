@@ -24,6 +24,8 @@ pub struct Prepared {
     pub(super) calls_sequences: bool,
     /// Whether it reads the settings as rows.
     pub(super) reads_settings: bool,
+    /// True if its WITH changes rows.
+    pub(super) changes_within: bool,
     /// Arrow data that this statement alone reads as tables.
     pub(super) frames: Option<Arc<Frames>>,
     /// Options of a COPY, which the statement itself does not have.
@@ -43,6 +45,7 @@ impl Prepared {
             calls_settings: false,
             calls_sequences: false,
             reads_settings: false,
+            changes_within: false,
             frames: None,
             copy_words: None,
         }

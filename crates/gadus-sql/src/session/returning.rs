@@ -8,9 +8,12 @@ use super::{Outcome, Session};
 use crate::error::input;
 use crate::rows::RowStream;
 use crate::value::Value;
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
 use datafusion::sql::sqlparser::ast::{
     Delete, Expr, Insert, Query, SelectItem, Statement, Update, Visit, Visitor,
 };
+use futures::TryStreamExt;
 use gadus_engine::{Result, Snapshot};
 use std::ops::ControlFlow;
 
@@ -36,6 +39,13 @@ impl Written {
     /// Rows with what is returned of them.
     pub(super) fn with(rows: u64, returned: RowStream) -> Self {
         Self { rows, returned: Some(returned) }
+    }
+
+    /// Returns what is returned of the rows, which are all there.
+    pub(super) async fn into_rows(self) -> Result<Option<(SchemaRef, Vec<RecordBatch>)>> {
+        let Some(returned) = self.returned else { return Ok(None) };
+        let schema = returned.schema().clone();
+        Ok(Some((schema, returned.try_collect().await?)))
     }
 
     pub(super) fn outcome(self, verb: &'static str) -> Outcome {

@@ -322,6 +322,10 @@ impl Session {
         if let Some(request) = Request::of(statement)? {
             return self.explain_planned(state, (prepared, request), parameters).await;
         }
+        if prepared.changes_within {
+            refuse_read_only(&self.engine, state)?;
+            return self.write(state, prepared, parameters).await;
+        }
         match statement {
             Statement::Copy { to, .. } => {
                 if !to {

@@ -320,7 +320,7 @@ pub struct Frame {
     pub exclusion: FrameExclusion,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FrameUnits {
     Rows,
     Range,
@@ -336,7 +336,7 @@ pub enum FrameBound {
     UnboundedFollowing,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FrameExclusion {
     NoOthers,
     CurrentRow,

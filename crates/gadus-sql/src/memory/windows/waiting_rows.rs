@@ -8,11 +8,12 @@
 
 use super::WINDOW;
 use super::columns::NeededColumns;
+use crate::memory::spill::{Append, append_to_file};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
+use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
-use datafusion::execution::{SpillFile, TaskContext};
 use datafusion::physical_plan::metrics::SpillMetrics;
 use datafusion::physical_plan::{SendableRecordBatchStream, SpillManager};
 use futures::StreamExt;
@@ -34,9 +35,6 @@ pub(super) struct WaitingRows {
     written: Option<Written>,
     batches: VecDeque<Waiting>,
 }
-
-/// Appends a batch to a file; none ends it. DataFusion has no public name for the type.
-type Append = Box<dyn FnMut(Option<&RecordBatch>) -> Result<Option<Arc<dyn SpillFile>>> + Send>;
 
 struct Written {
     append: Append,
@@ -126,7 +124,7 @@ impl WaitingRows {
         let written = match &mut self.written {
             Some(written) => written,
             none => {
-                let append = append_to_file(&self.spill)?;
+                let append = append_to_file(&self.spill, "rows of windows")?;
                 none.insert(Written { append, batches: 0, needed_bytes: 0 })
             }
         };
@@ -157,12 +155,4 @@ impl WaitingRows {
         self.rows.try_shrink(bytes.unwrap_or_default().0)?;
         Ok(Some(Front::Batch(batch)))
     }
-}
-
-fn append_to_file(spill: &SpillManager) -> Result<Append> {
-    let mut file = spill.create_in_progress_file("rows of windows")?;
-    Ok(Box::new(move |batch| match batch {
-        Some(batch) => file.append_batch(batch).map(|_| None),
-        None => file.finish(),
-    }))
 }

@@ -36,6 +36,7 @@ impl Bound<'_> {
     ) -> Lowered<InsertPlans> {
         let planner = self.context.state();
         let mut lowering = ChangeLowering::new(&planner, &self.tables, &self.types);
+        lowering.provide(&self.known)?;
         lowering.common_tables(common_tables)?;
         // Columns that are not given have their defaults.
         let is_given = |value: &&ColumnValue| !matches!(value.value.kind, ScalarKind::Default);

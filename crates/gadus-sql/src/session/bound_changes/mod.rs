@@ -9,6 +9,7 @@ mod conflict;
 mod insert;
 mod rows;
 mod update;
+mod within;
 
 pub(super) use rows::RowsInHand;
 
@@ -23,7 +24,7 @@ use super::returning::Written;
 use super::{Outcome, Prepared, Session};
 use crate::analysis::{BinderCatalog, MAIN, bound_change, from_bind};
 use crate::error::{from_datafusion, input};
-use crate::lowering::{ChangeLowering, Items, NotLowered, Tables, arrow_type};
+use crate::lowering::{ChangeLowering, Items, KnownTables, NotLowered, Tables, arrow_type};
 use crate::names::{Names, kept};
 use crate::room::with_room;
 use crate::value::Value;
@@ -34,7 +35,7 @@ use datafusion::prelude::SessionContext;
 use datafusion::sql::sqlparser::ast::Statement;
 use gadus_binder::bound::{BoundQuery, Change, ChangeKind, ColumnId, CommonTable, Relational};
 use gadus_binder::types::SqlType;
-use gadus_binder::{BindError, BoundStatement};
+use gadus_binder::{BindError, BoundStatement, Relation};
 use gadus_engine::{Error, Result, Snapshot, TableSchema, Transaction};
 use std::sync::Arc;
 
@@ -57,7 +58,9 @@ struct Bound<'a> {
     arrow_types: Vec<DataType>,
     /// Values of parameters; `None` if the change is only described.
     parameters: Option<&'a [Value]>,
-    headings: [Headings; 2],
+    headings: Vec<Headings>,
+    /// Common tables whose rows are there.
+    known: KnownTables,
 }
 
 /// Parts of a bound change.
@@ -202,10 +205,7 @@ impl Session {
         parameters: Option<&'a [Value]>,
     ) -> Lowered<impl Future<Output = Result<Bound<'a>>>> {
         let relation = &Parts::of(&statement.query)?.change.relation;
-        let stored = match relation.schema.as_str() {
-            MAIN => relation.name.clone(),
-            schema => kept(schema, &relation.name),
-        };
+        let stored = stored_name(relation);
         let arrow_types = statement.parameters.iter().map(|one| arrow_type(*one));
         let (Some(table), Some(arrow_types)) =
             (snapshot.find_table(&stored), arrow_types.collect::<Option<Vec<_>>>())
@@ -213,8 +213,7 @@ impl Session {
             return missing("this table, or the type of a parameter");
         };
         let schema = table.schema().clone();
-        let names = statement.query.outputs.iter().map(|output| Some(output.name.clone()));
-        let headings = [Headings::of_each(names.collect()), Headings::of(&prepared.statement)];
+        let headings = headings_of(statement, prepared);
         let types = statement.parameters.clone();
         let context = self.planner_of_tables(snapshot.clone(), self.reading());
         Ok(async move {
@@ -233,6 +232,7 @@ impl Session {
                 arrow_types,
                 parameters,
                 headings,
+                known: KnownTables::default(),
             })
         })
     }
@@ -248,6 +248,20 @@ impl Session {
         let returned = self.run_over(rows).await?;
         let returned = headings.iter().fold(returned, |rows, one| rows.with_headings(one));
         Ok(Written::with(count, returned))
+    }
+}
+
+/// Returns the headings of a statement's columns, each over those before.
+fn headings_of(statement: &BoundStatement, prepared: &Prepared) -> Vec<Headings> {
+    let names = statement.query.outputs.iter().map(|output| Some(output.name.clone()));
+    vec![Headings::of_each(names.collect()), Headings::of(&prepared.statement)]
+}
+
+/// Returns the name by which a relation is stored.
+fn stored_name(relation: &Relation) -> String {
+    match relation.schema.as_str() {
+        MAIN => relation.name.clone(),
+        schema => kept(schema, &relation.name),
     }
 }
 

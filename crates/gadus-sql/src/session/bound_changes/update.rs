@@ -58,6 +58,7 @@ impl Bound<'_> {
         };
         let planner = self.context.state();
         let mut lowering = ChangeLowering::new(&planner, &self.tables, &self.types);
+        lowering.provide(&self.known)?;
         lowering.common_tables(common_tables)?;
         let is_computed = self.schema.columns.iter().any(|column| column.generated.is_some());
         let has_rules = is_computed || !self.schema.checks.is_empty();
