@@ -25,6 +25,7 @@
 //! ```
 
 mod analysis;
+mod arrays;
 mod characters;
 mod checked;
 mod compiled;

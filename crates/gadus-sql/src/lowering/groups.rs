@@ -2,14 +2,15 @@
 
 use super::casts::{converted, with_blanks};
 use super::grouping::in_set;
-use super::keys::{self, has_key, key};
+use super::keys::{self, has_key, key, representative};
 use super::types::{is_exact, is_numeric, lowered_type};
 use super::{Lowering, Result, Typed, column, column_name, missing};
+use crate::arrays::{self, ArrayFunction, depth_of, is_array};
 use crate::checked::float_variance;
 use crate::numerics::{self, NUMERIC};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, DFSchema};
-use datafusion::functions_aggregate::expr_fn::min;
+use datafusion::functions_aggregate::first_last::first_value_udaf;
 use datafusion::logical_expr::expr::{AggregateFunction, Case};
 use datafusion::logical_expr::{
     Aggregate, AggregateUDF, Expr, ExprSchemable, GroupingSet, LogicalPlan, LogicalPlanBuilder,
@@ -31,10 +32,11 @@ struct Calls {
 }
 
 impl Calls {
-    fn add(&mut self, id: ColumnId, call: Expr) {
+    /// Adds a call whose result is finished by an expression over it.
+    fn add(&mut self, id: ColumnId, call: Expr, finish: impl FnOnce(Expr) -> Expr) {
         let name = call.schema_name().to_string();
         let column = Expr::Column(Column::new_unqualified(&name));
-        self.items.push(column.alias(column_name(id)));
+        self.items.push(finish(column).alias(column_name(id)));
         if self.names.insert(name) {
             self.distinct.push(call);
         }
@@ -57,7 +59,7 @@ impl Lowering<'_> {
         let mut calls = Calls::default();
         for (id, call) in aggregates {
             let Typed { expr, data_type } = self.aggregate_call(call, input.schema())?;
-            calls.add(*id, expr);
+            calls.add(*id, expr, |value| finished(call, Typed::new(value, data_type.clone())));
             self.make(*id, data_type);
         }
         if groups.iter().any(|(id, _)| self.columns.get(id).is_some_and(has_key)) {
@@ -125,7 +127,8 @@ impl Lowering<'_> {
             });
             if is_keyed {
                 keys.push(self.key_of_column(*id).alias(format!("{name}_key")));
-                calls.push(min(column(*id)).alias(format!("{name}_least")));
+                let data_type = self.columns.get(id).unwrap_or(&NUMERIC);
+                calls.push(representative(column(*id), data_type).alias(format!("{name}_least")));
             } else {
                 keys.push(column(*id));
             }
@@ -170,15 +173,24 @@ impl Lowering<'_> {
             true => vec![Typed::new(lit(1_i64), DataType::Int64)],
             false => self.aggregate_arguments(call, schema)?,
         };
+        let of_arrays = arguments.first().filter(|first| is_array(&first.data_type)).cloned();
         let kernel = self.aggregate_kernel(call, &arguments)?;
         let arguments = arguments.into_iter().map(|argument| argument.expr).collect();
         let filter =
             call.filter.as_ref().map(|filter| self.condition(filter, schema)).transpose()?;
-        let order_by = self.order_by(&call.order_by, schema)?;
+        let is_sorted_later = is_distinct_array(call);
+        let order_by = match (call.function.name, of_arrays) {
+            _ if is_sorted_later => Vec::new(),
+            // The first one by its key.
+            ("min", Some(array)) => vec![key(array).sort(true, false)],
+            ("max", Some(array)) => vec![key(array).sort(false, false)],
+            ("array_agg", _) if call.order_by.is_empty() => self.input_order.clone(),
+            _ => self.order_by(&call.order_by, schema)?,
+        };
         let expr = Expr::AggregateFunction(AggregateFunction::new_udf(
             kernel,
             arguments,
-            call.is_distinct,
+            call.is_distinct && !is_sorted_later,
             filter.map(Box::new),
             order_by,
             None,
@@ -195,15 +207,16 @@ impl Lowering<'_> {
         let mut arguments = Vec::with_capacity(call.arguments.len());
         for argument in &call.arguments {
             let mut value = self.scalar(argument, schema)?;
-            if !matches!(call.function.name, "count" | "min" | "max") {
+            if !matches!(call.function.name, "array_agg" | "count" | "min" | "max") {
                 value = with_blanks(value, argument.data_type)?;
             }
             if value.data_type == DataType::Null {
                 value = converted(value, NUMERIC, false)?;
             }
-            if call.is_distinct && has_key(&value.data_type) {
+            if call.is_distinct && (has_key(&value.data_type) || is_array(&value.data_type)) {
                 match call.function.name {
                     "count" => value.expr = key(value.clone()),
+                    "array_agg" if !is_array(&value.data_type) => {}
                     name => return missing(format!("{name}(DISTINCT …) of numerics")),
                 }
             }
@@ -224,6 +237,12 @@ impl Lowering<'_> {
     ) -> Result<Arc<AggregateUDF>> {
         let name = call.function.name;
         let first = arguments.first().map(|argument| &argument.data_type);
+        match name {
+            "min" | "max" if first.is_some_and(is_array) => return Ok(first_value_udaf()),
+            "array_agg" | "count" => {}
+            _ if first.is_some_and(is_array) => return missing(format!("{name} of arrays")),
+            _ => {}
+        }
         match name {
             // Sums of decimals are decimals; least and greatest values are ordered as bytes are.
             "sum" if first != Some(&NUMERIC) => {}
@@ -257,6 +276,9 @@ impl Lowering<'_> {
                 other => missing(format!("{} that gives {other}", call.function.name)),
             };
         }
+        if call.data_type.id.is_array && is_array(&given) {
+            return Ok(Typed::new(expr, given));
+        }
         let wanted = lowered_type(call.data_type)?;
         match given == wanted {
             true => Ok(Typed::new(expr, wanted)),
@@ -275,6 +297,30 @@ impl Lowering<'_> {
             Ok(keys::key(value).sort(!key.is_descending, key.nulls_first))
         };
         order_by.iter().map(key).collect()
+    }
+}
+
+/// Returns true for `array_agg(DISTINCT …)`, whose values are sorted after they are accumulated.
+fn is_distinct_array(call: &AggregateCall) -> bool {
+    call.function.name == "array_agg" && call.is_distinct
+}
+
+/// Returns the result of an aggregate over what DataFusion's gives.
+pub(super) fn finished(call: &AggregateCall, given: Typed) -> Expr {
+    let Typed { expr, data_type } = given;
+    if call.function.name != "array_agg" {
+        return expr;
+    }
+    if is_distinct_array(call) {
+        let key = call.order_by.first();
+        let descending = key.is_some_and(|key| key.is_descending);
+        let nulls_first = key.is_some_and(|key| key.nulls_first);
+        let distinct = ArrayFunction::Distinct { descending, nulls_first };
+        return arrays::call(distinct, vec![expr], data_type);
+    }
+    match depth_of(&data_type) {
+        0 | 1 => expr,
+        _ => arrays::call(ArrayFunction::Accumulated, vec![expr], data_type),
     }
 }
 

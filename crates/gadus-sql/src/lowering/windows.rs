@@ -1,10 +1,12 @@
 //! Window functions.
 
 use super::casts::converted;
+use super::groups::finished;
 use super::keys::bits;
 use super::relations::written_integer;
 use super::types::{is_numeric, lowered_type};
 use super::{Lowering, Result, Typed, column_name, missing};
+use crate::arrays::is_array;
 use crate::checked::moving_aggregate;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, DFSchema, ScalarValue};
@@ -43,6 +45,7 @@ impl Lowering<'_> {
             let (expr, given, wanted) = self.window_call(call, input.schema())?;
             let name = expr.schema_name().to_string();
             let value = Expr::Column(Column::new_unqualified(&name));
+            let value = finished(&call.call, Typed::new(value, given.clone()));
             let value = converted(Typed::new(value, given), wanted.clone(), false)?.expr;
             items.push(value.alias(column_name(*id)));
             self.make(*id, wanted);
@@ -110,7 +113,7 @@ impl Lowering<'_> {
         let given = expr.get_type(schema)?;
         let wanted = match known {
             Some(known) => known,
-            None if is_numeric(call.call.data_type) => given.clone(),
+            None if is_numeric(call.call.data_type) || is_array(&given) => given.clone(),
             None => lowered_type(call.call.data_type)?,
         };
         Ok((expr, given, wanted))
