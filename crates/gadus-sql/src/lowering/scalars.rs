@@ -63,7 +63,7 @@ impl Lowering<'_> {
             ScalarKind::Array(elements) => self.array(elements, scalar.data_type, schema),
             ScalarKind::Row(_) | ScalarKind::Field { .. } => missing("a row as a value"),
             ScalarKind::Subscript { operand, items } => {
-                self.subscript((operand, items), (scalar.data_type, scalar.span), schema)
+                self.subscript((operand, items), scalar.span, schema)
             }
             ScalarKind::Collate { .. } => missing("COLLATE"),
             ScalarKind::Grouping(groups) => self.grouping(groups, scalar.data_type),

@@ -79,6 +79,7 @@ fn other_lower_bounds_and_other_dimensions_than_a_columns_are_refused() {
         "SELECT '[0:1]={1,2}'::int[]",
         "SELECT x::int[] FROM (VALUES ('[2:2]={1}')) v(x)",
         "SELECT x::int[] FROM (VALUES ('{{1}}')) v(x)",
+        "SELECT (x::int[])[1][1] FROM (VALUES ('{{1}}')) v(x)",
         "SELECT array_fill(1, ARRAY[2], ARRAY[0])",
         "UPDATE t SET a[0] = 5 WHERE id = 1",
         "UPDATE t SET a[2] = 5 WHERE id = 2",

@@ -74,7 +74,7 @@ impl Lowering<'_> {
     pub(super) fn subscript(
         &mut self,
         (operand, items): (&Scalar, &[SubscriptItem]),
-        (data_type, span): (SqlType, Span),
+        span: Span,
         schema: &DFSchema,
     ) -> Result<Typed> {
         if !operand.data_type.id.is_array {
@@ -93,13 +93,9 @@ impl Lowering<'_> {
                 whole,
             ));
         }
+        // Of an array with other dimensions it is NULL.
         let element = leaf_of(&whole).clone();
-        match depth_of(&whole) == items.len() {
-            true => {
-                Ok(Typed::new(call(ArrayFunction::Element, arguments, element.clone()), element))
-            }
-            false => super::operators::null_of(data_type),
-        }
+        Ok(Typed::new(call(ArrayFunction::Element, arguments, element.clone()), element))
     }
 
     /// Lowers subscripts to integers; with the bounds that are written if one of them is a slice.
