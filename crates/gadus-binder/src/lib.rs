@@ -19,4 +19,5 @@ pub mod types;
 
 pub use bind::{BoundStatement, bind_query, bind_statement};
 pub use error::{BindError, Result};
+pub use literals::{ArrayText, read_array};
 pub use provider::{Generation, Provider, Relation, RelationColumn, RelationId, UniqueIndex};

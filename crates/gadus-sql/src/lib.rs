@@ -25,6 +25,7 @@
 //! ```
 
 mod analysis;
+mod arrays;
 mod byte_strings;
 mod characters;
 mod checked;

@@ -70,6 +70,7 @@ impl Binder<'_> {
         let (mut inner, mut indices) = (expr, Vec::new());
         loop {
             match &inner.kind {
+                _ if !indices.is_empty() && is_in_parentheses(inner) => break,
                 ExprKind::Subscript { operand, index } => {
                     indices.push((Some(index.as_ref()), None, false));
                     inner = operand;
@@ -121,6 +122,19 @@ fn subscripted(expr: &Expr) -> &Expr {
     let mut inner = expr;
     while let ExprKind::Subscript { operand, .. } | ExprKind::Slice { operand, .. } = &inner.kind {
         inner = operand;
+        if is_in_parentheses(inner) {
+            break;
+        }
     }
     inner
+}
+
+/// Returns true for `(a[1:2])`: subscripts after it are of the slice.
+fn is_in_parentheses(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Subscript { operand, .. } | ExprKind::Slice { operand, .. } => {
+            operand.span.start != expr.span.start
+        }
+        _ => false,
+    }
 }

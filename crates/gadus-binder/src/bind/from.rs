@@ -11,8 +11,10 @@ use crate::provider::Relation;
 use crate::types::{SqlType, constants, resolve_type};
 use gadus_syntax::Span;
 use gadus_syntax::ast::{
-    Alias, ExprKind, FromItem, FromKind, ObjectName, Statement, TableFunction,
+    Alias, Argument, Expr, ExprKind, FromItem, FromKind, FunctionCall, ObjectName, Statement,
+    TableFunction,
 };
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Columns of all tables of a statement, as often as each is named.
@@ -181,11 +183,14 @@ impl Binder<'_> {
         alias: Option<&Alias>,
         span: Span,
     ) -> Result<Relational> {
+        let functions = functions.iter().flat_map(one_array_each).collect::<Vec<_>>();
+        // Of several functions each column has its function's name.
+        let column_alias = alias.filter(|_| functions.len() == 1);
         let mut calls = Vec::with_capacity(functions.len());
         let mut outputs = Vec::new();
-        for function in functions {
+        for function in &functions {
             let clause = std::mem::replace(&mut self.scope().clause, Clause::From);
-            let bound = self.table_function(function, alias);
+            let bound = self.table_function(function, column_alias);
             self.scope().clause = clause;
             let (call, columns) = bound?;
             outputs.extend(columns);
@@ -331,6 +336,25 @@ pub(super) fn names_any(operator: &Relational, is_wanted: impl Fn(ColumnId) -> b
     let mut look = |part: &mut Scalar| found |= part.as_column().is_some_and(&is_wanted);
     operator.clone().for_each_scalar(&mut |scalar| scalar.for_each(&mut look));
     found
+}
+
+/// Returns `unnest` of several arrays as one call for each of them.
+fn one_array_each(function: &TableFunction) -> Vec<Cow<'_, TableFunction>> {
+    let whole = || vec![Cow::Borrowed(function)];
+    let ExprKind::Call(call) = &function.call.kind else { return whole() };
+    let is_plain = function_name(function) == "unnest"
+        && function.columns.is_empty()
+        && call.arguments.len() > 1
+        && !call.arguments.iter().any(|argument| argument.variadic);
+    if !is_plain {
+        return whole();
+    }
+    let one = |argument: &Argument| {
+        let call = FunctionCall { arguments: vec![argument.clone()], ..(**call).clone() };
+        let call = Expr { kind: ExprKind::Call(Box::new(call)), span: function.call.span };
+        Cow::Owned(TableFunction { call, columns: Vec::new() })
+    };
+    call.arguments.iter().map(one).collect()
 }
 
 fn function_name(function: &TableFunction) -> String {

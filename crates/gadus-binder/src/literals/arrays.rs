@@ -82,12 +82,12 @@ fn push_element(shown: &mut String, text: &str) {
     shown.push('"');
 }
 
-fn malformed(text: &str) -> BindError {
+pub(super) fn malformed(text: &str) -> BindError {
     refused("22P02", format!("malformed array literal: \"{text}\""))
 }
 
 /// Fault of an array's text.
-enum Fault {
+pub(super) enum Fault {
     Malformed(String),
     TooManyDimensions(usize),
 }
@@ -97,7 +97,7 @@ impl Fault {
         Self::Malformed(format!("Unexpected \"{c}\" character."))
     }
 
-    fn error(self, text: &str) -> BindError {
+    pub(super) fn error(self, text: &str) -> BindError {
         match self {
             Self::Malformed(detail) => malformed(text).with_detail(detail),
             Self::TooManyDimensions(count) => refused(
@@ -124,7 +124,7 @@ enum Position {
 }
 
 /// Check of braces, commas and quotes (`ArrayCount`).
-struct Scanner<'a> {
+pub(super) struct Scanner<'a> {
     chars: std::str::Chars<'a>,
     position: Position,
     level: usize,
@@ -132,11 +132,11 @@ struct Scanner<'a> {
     counts: [usize; DIMENSIONS_MAX],
     last_counts: [usize; DIMENSIONS_MAX],
     is_quoted: bool,
-    has_elements: bool,
+    pub(super) has_elements: bool,
 }
 
 impl<'a> Scanner<'a> {
-    fn new(text: &'a str) -> Self {
+    pub(super) fn new(text: &'a str) -> Self {
         Self {
             chars: text.chars(),
             position: Position::NoLevel,
@@ -148,7 +148,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn scan(&mut self) -> std::result::Result<(), Fault> {
+    pub(super) fn scan(&mut self) -> std::result::Result<(), Fault> {
         let ended = || Fault::Malformed("Unexpected end of input.".to_owned());
         loop {
             self.has_elements |=
@@ -270,14 +270,14 @@ impl<'a> Scanner<'a> {
 }
 
 /// Element of an array as it is written.
-struct Item {
-    text: String,
+pub(super) struct Item {
+    pub(super) text: String,
     /// True if it had quotes or backslashes, so that it is not NULL.
-    is_quoted: bool,
+    pub(super) is_quoted: bool,
 }
 
 /// Brace, comma or element.
-enum Part {
+pub(super) enum Part {
     Punctuation(char),
     Element(Item),
 }
@@ -298,7 +298,7 @@ fn has_one_depth(parts: &[Part]) -> bool {
 }
 
 /// Splits an array's text that was checked.
-fn parts(text: &str) -> Vec<Part> {
+pub(super) fn parts(text: &str) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut chars = text.chars();
     let mut item: Option<Item> = None;

@@ -4,6 +4,7 @@
 //! - All else stays as it is written: forms that depend on the time, on settings of a session or on a catalog.
 //! - Modifiers are no concern here: PostgreSQL applies a length or a precision when the statement runs.
 
+mod array_texts;
 mod arrays;
 mod binary;
 mod calendar;
@@ -13,6 +14,8 @@ mod intervals;
 mod json;
 mod numbers;
 mod numeric;
+
+pub use array_texts::{ArrayText, read_array};
 
 use crate::bound::Constant;
 use crate::error::{BindError, Result};

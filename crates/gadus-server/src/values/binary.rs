@@ -1,7 +1,7 @@
 //! Values in PostgreSQL's binary forms.
 
-use super::types::{oid_of, plain};
-use super::{Writer, is_null, known, numeric, put_behind_length, text_writer};
+use super::types::{plain, type_of_elements};
+use super::{Type, Writer, is_null, known, numeric, put_behind_length, text_writer};
 use crate::error::Failure;
 use arrow::array::{Array, ArrayRef, AsArray, ListArray};
 use arrow::compute::cast;
@@ -125,24 +125,44 @@ fn since_2000(days: i32) -> i32 {
     }
 }
 
-/// One dimension, where NULLs may be, the elements' type, their number, and the first one's index.
+/// Number of dimensions, where NULLs may be, the elements' type, for each dimension its length and the first index, and the
+/// elements in their order. An array without elements has no dimension.
 fn list_writer<'a>(lists: &'a ListArray, times: &Arc<TimeSettings>) -> Result<Writer<'a>, Failure> {
-    let values = lists.values();
-    let write = binary_writer(&**values, times)?;
-    let element = oid_of(values.data_type());
+    let mut levels = vec![lists];
+    let mut values = lists.values();
+    while let Some(inner) = values.as_list_opt::<i32>() {
+        levels.push(inner);
+        values = inner.values();
+    }
+    let element = match levels.last().map(|innermost| innermost.data_type()) {
+        Some(DataType::List(field)) => type_of_elements(field),
+        _ => Type::Text,
+    };
+    let write: Writer<'a> = match (element, values.as_string_view_opt()) {
+        (Type::Numeric, Some(texts)) => {
+            Box::new(|row, body| numeric::put_binary_of_text(body, texts.value(row)))
+        }
+        _ => binary_writer(&**values, times)?,
+    };
     Ok(Box::new(move |row, body| {
-        let offsets = lists.value_offsets();
-        let bound = |at: usize| usize::try_from(offsets[at]).unwrap_or(0);
-        let (start, end) = (bound(row), bound(row + 1));
+        let (mut start, mut end, mut lengths) = (row, row + 1, Vec::with_capacity(levels.len()));
+        for level in &levels {
+            let bound = |at: usize| usize::try_from(level.value_offsets()[at]).unwrap_or(0);
+            lengths.push(if start < end { bound(start + 1) - bound(start) } else { 0 });
+            (start, end) = (bound(start), bound(end));
+        }
         let has_nulls = (start..end).any(|index| is_null(&**values, index));
-        body.put_i32(if start == end { 0 } else { 1 });
+        let integer = |length: usize| i32::try_from(length).unwrap_or(i32::MAX);
+        body.put_i32(if start == end { 0 } else { integer(levels.len()) });
         body.put_i32(has_nulls.into());
-        body.put_u32(element);
+        body.put_u32(element.oid());
         if start == end {
             return;
         }
-        body.put_i32(i32::try_from(end - start).unwrap_or(i32::MAX));
-        body.put_i32(1);
+        for length in lengths {
+            body.put_i32(integer(length));
+            body.put_i32(1);
+        }
         for index in start..end {
             match is_null(&**values, index) {
                 true => body.put_i32(-1),

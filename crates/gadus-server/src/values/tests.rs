@@ -7,6 +7,7 @@ use arrow::array::{
     FixedSizeBinaryArray, Float32Array, Float64Array, Int8Array, Int64Array, ListArray,
     RecordBatch, StringArray, TimestampMicrosecondArray, UInt64Array,
 };
+use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, Field, Int32Type, Int64Type, Schema, i256};
 use bytes::BytesMut;
 use gadus::TimeSettings;
@@ -242,6 +243,24 @@ fn what_is_no_value_is_refused() {
     let digits = "9".repeat(1_000_000);
     let failure = parameter(1700, 0, digits.as_bytes()).expect_err("refused");
     assert_eq!(failure.code.text(), "22003");
+}
+
+#[test]
+fn arrays_of_several_dimensions_are_one_array() {
+    let lists = vec![Some(vec![Some(1), Some(2)]), Some(vec![Some(3), None])];
+    let inner = ListArray::from_iter_primitive::<Int32Type, _, _>(lists);
+    let field = Arc::new(Field::new_list_field(inner.data_type().clone(), true));
+    let offsets = OffsetBuffer::from_lengths([2, 0]);
+    let arrays = ListArray::new(field, offsets, Arc::new(inner), None);
+    let schema = Schema::new(vec![Field::new("a", arrays.data_type().clone(), true)]);
+    assert_eq!(fields(&schema, &[], &[]).expect("fields")[0].oid, 1007);
+    let numbers = |numbers: &[i32]| {
+        numbers.iter().flat_map(|number| number.to_be_bytes()).collect::<Vec<_>>()
+    };
+    let binary = sent(Arc::new(arrays.clone()), 1);
+    let elements = numbers(&[2, 1, 23, 2, 1, 2, 1, 4, 1, 4, 2, 4, 3, -1]);
+    assert_eq!(binary, [Some(elements), Some(numbers(&[0, 0, 23]))]);
+    assert_eq!(texts(arrays), ["{{1,2},{3,NULL}}", "{}"]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! PostgreSQL's types that values are sent and received as, and their numbers in its catalog.
 
-use arrow::datatypes::{DataType, TimeUnit};
-use gadus::{INTERVAL, UUID};
+use arrow::datatypes::{DataType, Field, TimeUnit};
+use gadus::{INTERVAL, NUMERIC_EXTENSION, UUID};
 
 /// A type of PostgreSQL's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,10 +144,23 @@ impl Type {
 pub(crate) fn oid_of(data_type: &DataType) -> u32 {
     match data_type {
         DataType::List(of) | DataType::LargeList(of) | DataType::FixedSizeList(of, _) => {
-            let element = Type::of_arrow(of.data_type()).unwrap_or(Type::Text);
-            element.row().4
+            match of.data_type() {
+                // Arrays have one type, whatever their dimensions.
+                DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..) => {
+                    oid_of(of.data_type())
+                }
+                _ => type_of_elements(of).row().4,
+            }
         }
         other => Type::of_arrow(other).unwrap_or(Type::Text).oid(),
+    }
+}
+
+/// Returns the type that elements of a list are sent as.
+pub(super) fn type_of_elements(element: &Field) -> Type {
+    match element.extension_type_name() {
+        Some(NUMERIC_EXTENSION) => Type::Numeric,
+        _ => Type::of_arrow(element.data_type()).unwrap_or(Type::Text),
     }
 }
 

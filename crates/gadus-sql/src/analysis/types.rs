@@ -34,7 +34,12 @@ pub(super) fn sql_type(column_type: ColumnType) -> Option<SqlType> {
         ColumnType::Json => constants::JSONB,
         ColumnType::Characters(of) => return Some(characters_type(of)),
         ColumnType::Enum(of) => TypeId::scalar(BaseType::Enum(of.name())),
-        ColumnType::Nested(Nested::List(element)) => sql_type(*element)?.id.array_of()?,
+        ColumnType::Nested(Nested::List(element)) => {
+            let element = sql_type(*element)?;
+            // An array has one type, whatever its dimensions.
+            let id = if element.id.is_array { element.id } else { element.id.array_of()? };
+            return Some(SqlType { id, ..element });
+        }
         ColumnType::Nested(_)
         | ColumnType::Int8
         | ColumnType::UInt8

@@ -1,11 +1,11 @@
 //! Values that are made of others, as columns take them: part by part, as a column of the part's type would.
 //!
-//! - Lists come as lists of any kind, as PostgreSQL writes them (`{1,2}`), or as JSON; structures and maps as such, or
+//! - Lists come as lists of any kind, as PostgreSQL writes arrays (`{1,2}`), or as JSON; structures and maps as such, or
 //!   as JSON.
 //! - Fields of structures are found by their names, and by their places where names are others.
 
-use super::list_elements;
-use crate::error::input;
+use crate::arrays::{self, depth_of};
+use crate::error::{from_datafusion, input};
 use crate::value::assign_array;
 use arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, ListArray, MapArray, StringViewArray, StructArray,
@@ -107,45 +107,36 @@ fn structures(
 
 /// Texts that are lists as PostgreSQL writes them, or JSON.
 fn from_texts(texts: &StringViewArray, nested: &'static Nested) -> Result<ArrayRef> {
-    let Nested::List(element) = nested else { return from_json(texts, nested) };
-    let is_postgres =
-        |text: Option<&str>| text.is_some_and(|text| text.trim_start().starts_with('{'));
+    let Nested::List(_) = nested else { return from_json(texts, nested) };
+    let is_postgres = |text: Option<&str>| text.is_some_and(is_array_text);
     let of_postgres = texts.iter().map(|text| Some(is_postgres(text))).collect::<BooleanArray>();
     match of_postgres.true_count() {
         0 => from_json(texts, nested),
-        count if count == texts.len() - texts.null_count() => lists(texts, *element, nested),
+        count if count == texts.len() - texts.null_count() => lists(texts, nested),
         _ => {
             let only = |wanted: bool| {
                 let texts = texts.iter().map(|text| text.filter(|_| is_postgres(text) == wanted));
                 texts.collect::<StringViewArray>()
             };
-            let ours = lists(&only(true), *element, nested)?;
+            let ours = lists(&only(true), nested)?;
             Ok(zip(&of_postgres, &ours, &from_json(&only(false), nested)?)?)
         }
     }
 }
 
-fn lists(
-    texts: &StringViewArray,
-    element: ColumnType,
-    nested: &'static Nested,
-) -> Result<ArrayRef> {
-    let (mut elements, mut lengths) = (Vec::new(), Vec::with_capacity(texts.len()));
-    for text in texts {
-        let list = match text {
-            None => Vec::new(),
-            Some(text) => list_elements(text).ok_or_else(|| malformed(text, nested))?,
-        };
-        lengths.push(list.len());
-        elements.extend(list);
-    }
-    let elements: ArrayRef = Arc::new(elements.into_iter().collect::<StringViewArray>());
-    let DataType::List(field) = ColumnType::Nested(nested).arrow() else {
-        return Err(malformed("", nested));
-    };
-    let (values, offsets) =
-        (assign_array(&elements, element)?, OffsetBuffer::from_lengths(lengths));
-    Ok(Arc::new(ListArray::try_new(field, offsets, values, texts.nulls().cloned())?))
+/// Returns true for a text that is an array as PostgreSQL writes it, with bounds before it or without.
+fn is_array_text(text: &str) -> bool {
+    let text = text.trim_start();
+    let is_bound = |c: char| c.is_ascii_digit() || c.is_whitespace() || "[]:+-=".contains(c);
+    let after_bounds = || text.trim_start_matches(is_bound);
+    let has_bounds = || text[..text.len() - after_bounds().len()].contains('=');
+    text.starts_with('{') || (text.starts_with('[') && has_bounds())
+}
+
+/// Reads texts as arrays of as many dimensions as the type has.
+fn lists(texts: &StringViewArray, nested: &'static Nested) -> Result<ArrayRef> {
+    let depth = depth_of(&ColumnType::Nested(nested).arrow());
+    assign_nested(&arrays::read_texts(texts, depth).map_err(from_datafusion)?, nested)
 }
 
 fn malformed(text: &str, nested: &Nested) -> gadus_engine::Error {

@@ -1,7 +1,9 @@
 //! Conversions.
 
-use super::types::{decimal, is_numeric, lowered_type};
+use super::arrays::{convert_array, each, elements_of, modified_array, read_array, text_of_array};
+use super::types::{decimal, element_type, is_numeric, lowered_type};
 use super::{Lowering, Result, Typed, missing};
+use crate::arrays::is_array;
 use crate::byte_strings;
 use crate::characters::{Change, changed};
 use crate::checked::float_text;
@@ -28,26 +30,7 @@ impl Lowering<'_> {
     ) -> Result<Typed> {
         let source = operand.data_type;
         let operand = self.scalar(operand, schema)?;
-        let method = match path {
-            CastPath::Value(method) => method,
-            CastPath::Elements(_) => return missing("a cast of arrays"),
-        };
-        if method == CastMethod::Relabel && source.id == target.id {
-            return Ok(operand);
-        }
-        if let Some(cast) = between_characters(&operand, source, target) {
-            return Ok(cast);
-        }
-        let wanted = match is_numeric(target) {
-            true => numeric_of(&operand.data_type)?,
-            false => lowered_type(target)?,
-        };
-        let has_fields = matches!(target.modifier, Modifier::Interval(_));
-        let is_of_times = times::is_cast(&operand.data_type, &wanted);
-        if !(is_of_times || is_cast(source, target)) || has_fields {
-            return missing(format!("a cast from {source} to {target}"));
-        }
-        converted(operand, wanted, is_try)
+        cast_value(operand, (source, target), path, is_try)
     }
 
     /// Lowers the application of a modifier.
@@ -57,39 +40,106 @@ impl Lowering<'_> {
         target: SqlType,
         schema: &DFSchema,
     ) -> Result<Typed> {
-        if let Some(value) = self.time_modifier(operand, target, schema)? {
+        if !target.id.is_array
+            && let Some(value) = self.time_modifier(operand, target, schema)?
+        {
             return Ok(value);
         }
         let operand = self.scalar(operand, schema)?;
-        if let Some(of) = characters_type(target) {
-            let change = if is_explicit { Change::Cut(of) } else { Change::Assigned(of) };
-            return Ok(Typed::new(changed(operand.expr, change), DataType::Utf8View));
+        modified(operand, is_explicit, target)
+    }
+}
+
+/// Casts a value.
+pub(super) fn cast_value(
+    operand: Typed,
+    (source, target): (SqlType, SqlType),
+    path: CastPath,
+    is_try: bool,
+) -> Result<Typed> {
+    let method = match path {
+        CastPath::Value(method) => method,
+        CastPath::Elements(method) => {
+            let types = (elements_of(source), elements_of(target));
+            let path = CastPath::Value(method);
+            return each(operand, |element| cast_value(element, types, path, is_try));
         }
-        let Modifier::Numeric { precision, scale } = target.modifier else {
-            return missing(format!("the modifier of {target}"));
+    };
+    if method == CastMethod::Relabel && source.id == target.id {
+        return Ok(operand);
+    }
+    match (source.id.is_array, target.id.is_array) {
+        (false, false) => {}
+        _ if method != CastMethod::Text || is_try => {
+            return missing(format!("a cast from {source} to {target}"));
+        }
+        (true, _) => {
+            let text = text_of_array(operand, source)?;
+            let types = (constants::TEXT.plain(), target);
+            return cast_value(text, types, CastPath::Value(method), is_try);
+        }
+        (false, true) => return read_array(operand, target),
+    }
+    if let Some(cast) = between_characters(&operand, source, target) {
+        return Ok(cast);
+    }
+    let wanted = match is_numeric(target) {
+        true => numeric_of(&operand.data_type)?,
+        false => lowered_type(target)?,
+    };
+    let has_fields = matches!(target.modifier, Modifier::Interval(_));
+    let is_of_times = times::is_cast(&operand.data_type, &wanted);
+    if !(is_of_times || is_cast(source, target)) || has_fields {
+        return missing(format!("a cast from {source} to {target}"));
+    }
+    converted(operand, wanted, is_try)
+}
+
+/// Applies a modifier to a value.
+pub(super) fn modified(operand: Typed, is_explicit: bool, target: SqlType) -> Result<Typed> {
+    if target.id.is_array {
+        return modified_array(operand, is_explicit, target);
+    }
+    if let Some(of) = characters_type(target) {
+        let change = if is_explicit { Change::Cut(of) } else { Change::Assigned(of) };
+        return Ok(Typed::new(changed(operand.expr, change), DataType::Utf8View));
+    }
+    if let Modifier::Precision(digits) = target.modifier {
+        let Typed { expr, data_type } = operand;
+        return match times::with_precision(expr, &data_type, digits) {
+            Some(expr) => Ok(Typed::new(expr, data_type)),
+            None => missing(format!("the modifier of {target}")),
         };
-        let wanted = u8::try_from(precision).ok().zip(i8::try_from(scale).ok());
-        let wanted = wanted.and_then(|(precision, scale)| decimal(precision, scale));
-        match (&operand.data_type, wanted) {
-            // No digit is lost.
-            (DataType::Decimal128(digits, from), Some(DataType::Decimal128(precision, to)))
-                if to >= *from
-                    && i16::from(precision) - i16::from(to)
-                        >= i16::from(*digits) - i16::from(*from) =>
-            {
-                converted(operand, DataType::Decimal128(precision, to), false)
-            }
-            (DataType::Null, _) => Ok(operand),
-            (DataType::Decimal128(..), Some(wanted)) => {
-                Ok(Typed::new(from_numeric(operand.expr, wanted.clone()), wanted))
-            }
-            _ => {
-                let Ok(modifier) = TypeModifier::new(precision.into(), Some(scale.into())) else {
-                    return missing(format!("type {target}"));
-                };
-                let numeric = converted(operand, NUMERIC, false)?;
-                Ok(Typed::new(with_modifier(numeric.expr, modifier), NUMERIC))
-            }
+    }
+    apply_digits(operand, target)
+}
+
+/// Applies the digits of a numeric.
+fn apply_digits(operand: Typed, target: SqlType) -> Result<Typed> {
+    let Modifier::Numeric { precision, scale } = target.modifier else {
+        return missing(format!("the modifier of {target}"));
+    };
+    let wanted = u8::try_from(precision).ok().zip(i8::try_from(scale).ok());
+    let wanted = wanted.and_then(|(precision, scale)| decimal(precision, scale));
+    match (&operand.data_type, wanted) {
+        // No digit is lost.
+        (DataType::Decimal128(digits, from), Some(DataType::Decimal128(precision, to)))
+            if to >= *from
+                && i16::from(precision) - i16::from(to)
+                    >= i16::from(*digits) - i16::from(*from) =>
+        {
+            converted(operand, DataType::Decimal128(precision, to), false)
+        }
+        (DataType::Null, _) => Ok(operand),
+        (DataType::Decimal128(..), Some(wanted)) => {
+            Ok(Typed::new(from_numeric(operand.expr, wanted.clone()), wanted))
+        }
+        _ => {
+            let Ok(modifier) = TypeModifier::new(precision.into(), Some(scale.into())) else {
+                return missing(format!("type {target}"));
+            };
+            let numeric = converted(operand, NUMERIC, false)?;
+            Ok(Typed::new(with_modifier(numeric.expr, modifier), NUMERIC))
         }
     }
 }
@@ -145,9 +195,22 @@ pub(super) fn typed_output(value: Expr, field: &Field, data_type: SqlType) -> Re
     if wanted.is_none() && data_type.id == constants::BPCHAR {
         return missing("a column of type CHAR without a length");
     }
+    if let (true, Some(of)) = (is_array(field.data_type()), wanted_element(data_type)) {
+        let array = Typed::new(value, field.data_type().clone());
+        let shown = each(array, |element| {
+            Ok(Typed::new(changed(element.expr, Change::Shown(of)), element.data_type))
+        })?;
+        return Ok(Some(shown.expr.alias(field.name())));
+    }
     let is_text = *field.data_type() == DataType::Utf8View;
     let is_same = known == wanted || !is_text;
     Ok((!is_same).then(|| changed(value, Change::Typed(wanted)).alias(field.name())))
+}
+
+/// Returns the character type of an array's elements if they leave otherwise than they are stored.
+fn wanted_element(data_type: SqlType) -> Option<Characters> {
+    let element = element_type(data_type)?;
+    characters_type(element).filter(|_| element.id.base == BaseType::Bpchar)
 }
 
 /// Converts a value, if it has another type.
@@ -155,6 +218,12 @@ pub(super) fn converted(operand: Typed, wanted: DataType, is_try: bool) -> Resul
     let Typed { expr, data_type } = operand;
     if data_type == wanted {
         return Ok(Typed::new(expr, data_type));
+    }
+    if is_array(&data_type) && is_array(&wanted) {
+        return convert_array(Typed::new(expr, data_type), &wanted, is_try);
+    }
+    if is_array(&data_type) || (is_array(&wanted) && data_type != DataType::Null) {
+        return missing(format!("a conversion from {data_type} to {wanted}"));
     }
     if times::is_cast(&data_type, &wanted) {
         return match times::cast(expr, &data_type, &wanted, is_try) {

@@ -6,16 +6,16 @@
 use super::casts::{converted, typed_output};
 use super::types::{arrow_type, is_numeric};
 use super::{
-    KnownTables, Lowering, Result, Tables, column, column_name, missing, relations, shown,
+    KnownTables, Lowering, Result, Tables, Typed, column, column_name, missing, relations, shown,
 };
 use crate::common_rows::CommonTables;
 use crate::numerics::{NUMERIC, shown as shown_value, to_numeric};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
-use datafusion::common::Column;
+use datafusion::common::{Column, ScalarValue};
 use datafusion::datasource::provider_as_source;
 use datafusion::execution::SessionState as PlannerState;
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, lit};
 use gadus_binder::bound::{
     ColumnId, ColumnValue, CommonTable, Relational, RowColumns, Scalar, ScalarKind,
 };
@@ -55,7 +55,7 @@ impl<'a> ChangeLowering<'a> {
         values: &[ColumnValue],
     ) -> Result<LogicalPlan> {
         let input = self.0.relational(input)?;
-        let items = self.values(&input, values)?;
+        let items = self.values(&input, values, &[])?;
         match items.is_empty() {
             true => missing("a row without values"),
             false => self.with_tables(LogicalPlanBuilder::from(input).project(items)?.build()?),
@@ -72,7 +72,7 @@ impl<'a> ChangeLowering<'a> {
     ) -> Result<LogicalPlan> {
         self.0.changed = old.first().map(|(_, id)| *id);
         let input = self.0.relational(input)?;
-        let mut items = self.values(&input, values)?;
+        let mut items = self.values(&input, values, old)?;
         let row = Expr::Column(Column::new_unqualified(ROW_COLUMN));
         if carries_all {
             let fields = input.schema().fields().iter();
@@ -121,7 +121,7 @@ impl<'a> ChangeLowering<'a> {
         }
         let row = || Expr::Column(Column::new_unqualified(ROW_COLUMN));
         let (mut lowered, outputs) = match items {
-            Items::Values(values) => (self.values(&input, values)?, None),
+            Items::Values(values, old) => (self.values(&input, values, old)?, None),
             Items::Columns(items) => (self.0.items(&input, items)?, Some(items)),
         };
         lowered.push(row());
@@ -137,34 +137,98 @@ impl<'a> ChangeLowering<'a> {
         self.with_tables(shown(LogicalPlanBuilder::from(rows).project(shown_items)?.build()?)?)
     }
 
-    /// Lowers values to the types of their columns.
-    fn values(&mut self, input: &LogicalPlan, values: &[ColumnValue]) -> Result<Vec<Expr>> {
-        let value = |(place, value): (usize, &ColumnValue)| {
-            if !value.subscripts.is_empty() {
-                return missing("an assignment to elements");
-            }
+    /// Lowers values to the types of their columns, one for each column; elements are put in the array that the row had.
+    fn values(
+        &mut self,
+        input: &LogicalPlan,
+        values: &[ColumnValue],
+        old: &[(usize, ColumnId)],
+    ) -> Result<Vec<Expr>> {
+        let mut lowered = Vec::<(usize, Typed, SqlType)>::new();
+        for value in values {
             if matches!(value.value.kind, ScalarKind::Default) {
                 return missing("DEFAULT");
             }
-            let data_type = value.value.data_type;
-            let lowered = self.0.scalar(&value.value, input.schema())?;
-            let value = match arrow_type(data_type) {
-                Some(wanted) => converted(lowered, wanted, false)?.expr,
-                None if is_numeric(data_type) => {
-                    shown_value(converted(lowered, NUMERIC, false)?.expr)
+            let given = self.0.scalar(&value.value, input.schema())?;
+            let known = lowered.iter().position(|(column, ..)| *column == value.column);
+            let whole = match (value.subscripts.is_empty(), known) {
+                (true, _) => (given, value.value.data_type),
+                (false, known) => {
+                    let before = match known {
+                        Some(place) => lowered.swap_remove(place).1,
+                        None => self.array_before(value.column, old)?,
+                    };
+                    let assigned = (value.subscripts.as_slice(), given);
+                    let span = value.value.span;
+                    let array = self.0.assigned_elements(before, assigned, span, input.schema())?;
+                    (array, array_type(value.value.data_type))
                 }
-                None => return missing(format!("type {data_type}")),
             };
-            Ok(value.alias(format!("v{place}")))
-        };
-        values.iter().enumerate().map(value).collect()
+            lowered.push((value.column, whole.0, whole.1));
+        }
+        let columns = assigned_columns(values);
+        lowered.sort_by_key(|(column, ..)| columns.iter().position(|known| known == column));
+        let items = lowered.into_iter().enumerate();
+        let items = items.map(|(place, (column, value, data_type))| {
+            Ok(self.stored(column, value, data_type)?.alias(format!("v{place}")))
+        });
+        items.collect()
     }
+
+    /// Returns a value as its column takes it.
+    fn stored(&self, column: usize, value: Typed, data_type: SqlType) -> Result<Expr> {
+        if data_type.id.is_array {
+            return Ok(converted(value, self.type_of_column(column)?, false)?.expr);
+        }
+        match arrow_type(data_type) {
+            Some(wanted) => Ok(converted(value, wanted, false)?.expr),
+            None if is_numeric(data_type) => {
+                Ok(shown_value(converted(value, NUMERIC, false)?.expr))
+            }
+            None => missing(format!("type {data_type}")),
+        }
+    }
+
+    /// Returns the array whose elements are assigned: that of the row before, NULL of a new row.
+    fn array_before(&self, column: usize, old: &[(usize, ColumnId)]) -> Result<Typed> {
+        match old.iter().find(|(place, _)| *place == column) {
+            Some((_, id)) => self.0.column(*id),
+            None => {
+                let data_type = self.type_of_column(column)?;
+                Ok(Typed::new(lit(ScalarValue::try_from(&data_type)?), data_type))
+            }
+        }
+    }
+
+    fn type_of_column(&self, column: usize) -> Result<DataType> {
+        let schema = self.0.tables.changed()?.schema();
+        match schema.fields().get(column) {
+            Some(field) => Ok(field.data_type().clone()),
+            None => missing("a column that the table does not have"),
+        }
+    }
+}
+
+/// Returns the type of the array whose element has a type.
+fn array_type(data_type: SqlType) -> SqlType {
+    SqlType { id: data_type.id.array_of().unwrap_or(data_type.id), ..data_type }
+}
+
+/// Returns the columns that get values, each once, in the order of their first value.
+pub(crate) fn assigned_columns(values: &[ColumnValue]) -> Vec<usize> {
+    let mut columns = Vec::with_capacity(values.len());
+    for value in values {
+        if !columns.contains(&value.column) {
+            columns.push(value.column);
+        }
+    }
+    columns
 }
 
 /// Expressions over rows in hand.
 pub(crate) enum Items<'a> {
-    /// Values of columns, then the numbers of the rows.
-    Values(&'a [ColumnValue]),
+    /// Values of columns, with the columns of the row before, then the numbers of the rows.
+    Values(&'a [ColumnValue], &'a RowColumns),
     /// Columns as they leave.
     Columns(&'a [(ColumnId, Scalar)]),
 }

@@ -1,5 +1,6 @@
 //! Constants and parameters.
 
+use super::arrays::array_literal;
 use super::casts::converted;
 use super::times::{limited_literal, time_literal};
 use super::types::{decimal, is_numeric, lowered_type};
@@ -39,6 +40,9 @@ impl Lowering<'_> {
         }
         if data_type.modifier != Modifier::None {
             return missing(format!("a literal of type {data_type}"));
+        }
+        if let (Constant::Text(text), true) = (constant, data_type.id.is_array) {
+            return array_literal(text, data_type, span);
         }
         let wanted =
             if data_type.id.is_unknown() { DataType::Utf8View } else { lowered_type(data_type)? };

@@ -1,10 +1,9 @@
 //! DISTINCT, and DISTINCT ON.
 
-use super::keys::{has_key, key};
+use super::keys::{has_key, key, representative};
 use super::windows::row_number;
 use super::{Lowering, Result, Typed, column};
 use datafusion::common::Column;
-use datafusion::functions_aggregate::expr_fn::min;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, lit};
 use gadus_binder::bound::{ColumnId, Relational};
 
@@ -67,8 +66,8 @@ pub(super) fn by_keys(plan: LogicalPlan) -> Result<LogicalPlan> {
         let name = column.name.clone();
         let value = Expr::Column(column);
         if has_key(&data_type) {
-            keys.push(key(Typed::new(value.clone(), data_type)).alias(format!("{name}_key")));
-            values.push(min(value).alias(&name));
+            values.push(representative(value.clone(), &data_type).alias(&name));
+            keys.push(key(Typed::new(value, data_type)).alias(format!("{name}_key")));
         } else {
             keys.push(value);
         }

@@ -6,6 +6,7 @@ use super::operators::{comparable, compared, comparison};
 use super::relations::unify;
 use super::scalars::balanced;
 use super::{Lowering, Result, Typed, missing};
+use crate::arrays::is_array;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::{Case, InList, ScalarFunction};
@@ -25,12 +26,15 @@ impl Lowering<'_> {
         let mut values =
             values.iter().map(|value| self.scalar(value, schema)).collect::<Result<Vec<_>>>()?;
         let common = unify(values.iter_mut())?;
+        if is_array(&common) && name != "coalesce" {
+            return missing(format!("{name} of arrays"));
+        }
         let values = values.into_iter().map(|value| value.expr).collect();
         Ok(Typed::new(self.call(name, values)?, common))
     }
 
     /// Calls a function of the planner.
-    fn call(&self, name: &str, arguments: Vec<Expr>) -> Result<Expr> {
+    pub(super) fn call(&self, name: &str, arguments: Vec<Expr>) -> Result<Expr> {
         match self.planner.scalar_functions().get(name) {
             Some(function) => {
                 let call = ScalarFunction::new_udf(function.clone(), arguments);
@@ -109,10 +113,10 @@ impl Lowering<'_> {
     ) -> Result<Typed> {
         let QuantifiedArray { operator, left, array, quantifier } = quantified;
         let ScalarKind::Array(elements) = &array.kind else {
-            return missing("ANY or ALL of an array that is computed");
+            return self.quantified_array(quantified, array, schema);
         };
-        if elements.is_empty() {
-            return missing("ANY or ALL of no elements");
+        if elements.is_empty() || elements.iter().any(|element| element.data_type.id.is_array) {
+            return self.quantified_array(quantified, array, schema);
         }
         let left = self.scalar(left, schema)?;
         let elements = elements

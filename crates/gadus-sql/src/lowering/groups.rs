@@ -2,17 +2,18 @@
 
 use super::casts::{converted, with_blanks};
 use super::grouping::in_set;
-use super::keys::{self, bits, has_key, key};
+use super::keys::{self, bits, has_key, key, representative};
 use super::operators::comparable;
 use super::types::{is_exact, is_numeric, lowered_type};
 use super::{Lowering, Result, Typed, column, column_name, missing};
+use crate::arrays::{self, ArrayFunction, depth_of, is_array};
 use crate::checked::float_variance;
 use crate::numerics::{self, NUMERIC};
 use crate::ordered_sets::OrderedSet;
 use arrow::compute::SortOptions;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, DFSchema};
-use datafusion::functions_aggregate::expr_fn::min;
+use datafusion::functions_aggregate::first_last::first_value_udaf;
 use datafusion::logical_expr::expr::{AggregateFunction, Case};
 use datafusion::logical_expr::{
     Aggregate, AggregateUDF, Expr, ExprSchemable, GroupingSet, LogicalPlan, LogicalPlanBuilder,
@@ -42,12 +43,18 @@ struct Calls {
 }
 
 impl Calls {
-    /// Adds a call, whose column has a type.
-    fn add(&mut self, id: ColumnId, call: Typed, wanted: &DataType) -> Result<()> {
+    /// Adds a call, whose column has a type, and whose result is finished by an expression over it.
+    fn add(
+        &mut self,
+        id: ColumnId,
+        call: Typed,
+        wanted: &DataType,
+        finish: impl FnOnce(Typed) -> Expr,
+    ) -> Result<()> {
         let name = call.expr.schema_name().to_string();
         let column = Expr::Column(Column::new_unqualified(&name));
         let column = converted(Typed::new(column, call.data_type), wanted.clone(), false)?;
-        self.items.push(column.expr.alias(column_name(id)));
+        self.items.push(finish(column).alias(column_name(id)));
         self.add_plain(call.expr);
         Ok(())
     }
@@ -75,8 +82,8 @@ impl Lowering<'_> {
         let input = self.with_groups(input, groups)?;
         let mut calls = Calls::default();
         for (id, call) in aggregates {
-            let (call, wanted) = self.aggregate_call(call, input.schema())?;
-            calls.add(*id, call, &wanted)?;
+            let (lowered, wanted) = self.aggregate_call(call, input.schema())?;
+            calls.add(*id, lowered, &wanted, |value| finished(call, value))?;
             self.make(*id, wanted);
         }
         let (input, by) = self.keyed(input, groups, &mut calls)?;
@@ -129,7 +136,8 @@ impl Lowering<'_> {
             }
             let name = format!("{}_key", column_name(*id));
             items.push(self.key_of_column(*id).alias(&name));
-            let least = min(column(*id));
+            let data_type = self.columns.get(id).unwrap_or(&NUMERIC);
+            let least = representative(column(*id), data_type);
             let value = Expr::Column(Column::new_unqualified(least.schema_name().to_string()));
             calls.add_plain(least);
             by.push(Group { key: Expr::Column(Column::new_unqualified(name)), value });
@@ -177,15 +185,24 @@ impl Lowering<'_> {
             true => vec![Typed::new(lit(1_i64), DataType::Int64)],
             false => self.aggregate_arguments(call, schema)?,
         };
+        let of_arrays = arguments.first().filter(|first| is_array(&first.data_type)).cloned();
         let kernel = self.aggregate_kernel(call, &arguments)?;
         let arguments = arguments.into_iter().map(|argument| argument.expr).collect();
         let filter =
             call.filter.as_ref().map(|filter| self.condition(filter, schema)).transpose()?;
-        let order_by = self.order_by(&call.order_by, schema)?;
+        let is_sorted_later = is_distinct_array(call);
+        let order_by = match (call.function.name, of_arrays) {
+            _ if is_sorted_later => Vec::new(),
+            // The first one by its key.
+            ("min", Some(array)) => vec![key(array).sort(true, false)],
+            ("max", Some(array)) => vec![key(array).sort(false, false)],
+            ("array_agg", _) if call.order_by.is_empty() => self.input_order.clone(),
+            _ => self.order_by(&call.order_by, schema)?,
+        };
         let expr = Expr::AggregateFunction(AggregateFunction::new_udf(
             kernel,
             arguments,
-            call.is_distinct,
+            call.is_distinct && !is_sorted_later,
             filter.map(Box::new),
             order_by,
             None,
@@ -254,15 +271,16 @@ impl Lowering<'_> {
         let mut arguments = Vec::with_capacity(call.arguments.len());
         for argument in &call.arguments {
             let mut value = self.scalar(argument, schema)?;
-            if !matches!(call.function.name, "count" | "min" | "max") {
+            if !matches!(call.function.name, "array_agg" | "count" | "min" | "max") {
                 value = with_blanks(value, argument.data_type)?;
             }
             if value.data_type == DataType::Null {
                 value = converted(value, NUMERIC, false)?;
             }
-            if call.is_distinct && has_key(&value.data_type) {
+            if call.is_distinct && (has_key(&value.data_type) || is_array(&value.data_type)) {
                 match call.function.name {
                     "count" => value.expr = key(value.clone()),
+                    "array_agg" if !is_array(&value.data_type) => {}
                     name => return missing(format!("{name}(DISTINCT …) of numerics")),
                 }
             }
@@ -283,6 +301,12 @@ impl Lowering<'_> {
     ) -> Result<Arc<AggregateUDF>> {
         let name = call.function.name;
         let first = arguments.first().map(|argument| &argument.data_type);
+        match name {
+            "min" | "max" if first.is_some_and(is_array) => return Ok(first_value_udaf()),
+            "array_agg" | "count" => {}
+            _ if first.is_some_and(is_array) => return missing(format!("{name} of arrays")),
+            _ => {}
+        }
         match name {
             // Sums of decimals are decimals; least and greatest values are ordered as bytes are.
             "sum" if first != Some(&NUMERIC) => {}
@@ -313,6 +337,7 @@ impl Lowering<'_> {
         let wanted = match is_numeric(call.data_type) {
             true if is_exact(&given) => given.clone(),
             true => return missing(format!("{} that gives {given}", call.function.name)),
+            false if call.data_type.id.is_array && is_array(&given) => given.clone(),
             false => lowered_type(call.data_type)?,
         };
         let is_text = given == DataType::LargeUtf8 && wanted == DataType::Utf8View;
@@ -333,6 +358,30 @@ impl Lowering<'_> {
             Ok(keys::key(value).sort(!key.is_descending, key.nulls_first))
         };
         order_by.iter().map(key).collect()
+    }
+}
+
+/// Returns true for `array_agg(DISTINCT …)`, whose values are sorted after they are accumulated.
+fn is_distinct_array(call: &AggregateCall) -> bool {
+    call.function.name == "array_agg" && call.is_distinct
+}
+
+/// Returns the result of an aggregate over what DataFusion's gives.
+pub(super) fn finished(call: &AggregateCall, given: Typed) -> Expr {
+    let Typed { expr, data_type } = given;
+    if call.function.name != "array_agg" {
+        return expr;
+    }
+    if is_distinct_array(call) {
+        let key = call.order_by.first();
+        let descending = key.is_some_and(|key| key.is_descending);
+        let nulls_first = key.is_some_and(|key| key.nulls_first);
+        let distinct = ArrayFunction::Distinct { descending, nulls_first };
+        return arrays::call(distinct, vec![expr], data_type);
+    }
+    match depth_of(&data_type) {
+        0 | 1 => expr,
+        _ => arrays::call(ArrayFunction::Accumulated, vec![expr], data_type),
     }
 }
 

@@ -1,15 +1,20 @@
 //! Joins.
 
+use super::arrays::is_set_of_arrays;
 use super::relations::{filtered, has_subquery};
 use super::{Lowering, Result, missing};
+use datafusion::common::NullHandling;
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{Expr, JoinType, LogicalPlan, LogicalPlanBuilder, Subquery, lit};
-use gadus_binder::bound::{Join, JoinKind};
+use gadus_binder::bound::{Constant, Join, JoinKind, Relational, Scalar, ScalarKind};
 use std::collections::HashSet;
 use std::sync::Arc;
 
 impl Lowering<'_> {
     pub(super) fn join(&mut self, join: &Join) -> Result<LogicalPlan> {
+        if let Some(rows) = self.join_with_sets(join)? {
+            return Ok(rows);
+        }
         let left = self.relational(&join.left)?;
         let right = match join.is_lateral {
             true => self.lateral(join)?,
@@ -40,6 +45,33 @@ impl Lowering<'_> {
                 }
             }
             condition => joined(left, right, kind, condition),
+        }
+    }
+
+    /// Lowers a join with elements of arrays, which may be of the row: `FROM t, unnest(t.a)`; `None` for other joins.
+    fn join_with_sets(&mut self, join: &Join) -> Result<Option<LogicalPlan>> {
+        let Relational::TableFunctions { calls, ordinality } = &join.right else { return Ok(None) };
+        if !join.is_lateral || !calls.iter().all(|call| is_set_of_arrays(&call.call)) {
+            return Ok(None);
+        }
+        let is_true = |condition: &Scalar| {
+            matches!(condition.kind, ScalarKind::Constant(Constant::Boolean(true)))
+        };
+        let empty = match join.kind {
+            JoinKind::Inner => NullHandling::Drop,
+            JoinKind::Left if join.condition.as_ref().is_none_or(is_true) => {
+                NullHandling::PreserveAndExpandEmpty
+            }
+            _ => return missing("this lateral join"),
+        };
+        let left = self.relational(&join.left)?;
+        let rows = self.unnested_tables(left, (calls, *ordinality), empty)?;
+        match &join.condition {
+            Some(condition) if !is_true(condition) => {
+                let condition = self.condition(condition, rows.schema())?;
+                filtered(rows, condition).map(Some)
+            }
+            _ => Ok(Some(rows)),
         }
     }
 

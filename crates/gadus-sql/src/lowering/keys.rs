@@ -1,20 +1,25 @@
 //! Keys of values that are equal or ordered otherwise than Arrow compares them.
 
 use super::Typed;
+use crate::arrays::{self, is_array, leaf_of};
 use crate::numerics::{self, NUMERIC};
 use datafusion::arrow::datatypes::DataType;
+use datafusion::functions_aggregate::expr_fn::{first_value, min};
 use datafusion::logical_expr::{Expr, lit};
+use gadus_engine::INTERVAL;
 
-/// Returns true for a type whose values are compared by keys.
+/// Returns true for a type whose values may be equal and look different.
 pub(super) fn has_key(data_type: &DataType) -> bool {
-    *data_type == NUMERIC
+    let leaf = leaf_of(data_type);
+    *leaf == NUMERIC || (is_array(data_type) && (leaf.is_floating() || *leaf == INTERVAL))
 }
 
 /// Returns the expression that stands for a value in comparisons, orders and groups.
 pub(super) fn key(value: Typed) -> Expr {
-    match has_key(&value.data_type) {
-        true => numerics::key_of(value.expr),
-        false => value.expr,
+    match &value.data_type {
+        array if is_array(array) => arrays::key_of(value.expr),
+        numeric if *numeric == NUMERIC => numerics::key_of(value.expr),
+        _ => value.expr,
     }
 }
 
@@ -26,4 +31,12 @@ pub(super) fn bits(value: Typed) -> Expr {
         _ => return key(value),
     };
     value.expr + zero
+}
+
+/// Returns the aggregate that stands for values that are equal: the one with the fewest digits, or any.
+pub(super) fn representative(value: Expr, data_type: &DataType) -> Expr {
+    match is_array(data_type) {
+        true => first_value(value, Vec::new()),
+        false => min(value),
+    }
 }

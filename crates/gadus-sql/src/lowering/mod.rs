@@ -4,6 +4,7 @@
 //! - Each expression has its type, and each conversion is there: rules that give types find nothing to do.
 //! - What has no plan yet ([`NotLowered::Missing`]) is left to the planner of texts.
 
+mod arrays;
 mod casts;
 mod changes;
 mod common_tables;
@@ -29,13 +30,15 @@ mod times;
 mod types;
 mod windows;
 
-pub(crate) use changes::{ChangeLowering, Items, column_of_name, schema_in_hand};
+pub(crate) use changes::{ChangeLowering, Items, assigned_columns, column_of_name, schema_in_hand};
 pub(crate) use rows::lower_row;
 pub(crate) use tables::Tables;
 pub(crate) use types::arrow_type;
 
+use crate::arrays::leaf_of;
 use crate::common_rows::{CommonTable as SharedTable, CommonTables};
 use crate::numerics::{self, NUMERIC};
+use arrays::shown_array;
 use casts::typed_output;
 use common_tables::LoweredTable;
 use datafusion::arrow::datatypes::{DataType, Field};
@@ -43,7 +46,7 @@ use datafusion::catalog::TableProvider;
 use datafusion::common::{Column, DFSchema};
 use datafusion::error::DataFusionError;
 use datafusion::execution::SessionState as PlannerState;
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, SortExpr};
 use gadus_binder::BindError;
 use gadus_binder::bound::{BoundQuery, ColumnId, CommonTable, CommonTableId};
 use gadus_binder::types::SqlType;
@@ -120,6 +123,8 @@ struct Lowering<'a> {
     groupings: Vec<Grouping>,
     /// Values of the CASEs around that have an operand, the innermost last.
     case_operands: Vec<Typed>,
+    /// Order of the rows that are aggregated, for calls that have none of their own.
+    input_order: Vec<SortExpr>,
     /// First column of the table that is changed, whose rows have their numbers with them.
     changed: Option<ColumnId>,
 }
@@ -190,15 +195,18 @@ fn typed(plan: LogicalPlan, query: &BoundQuery) -> Result<LogicalPlan> {
 /// Returns a plan whose numerics are as they leave.
 fn shown(plan: LogicalPlan) -> Result<LogicalPlan> {
     let fields = plan.schema().fields();
-    if !fields.iter().any(|field| *field.data_type() == NUMERIC) {
+    if !fields.iter().any(|field| *leaf_of(field.data_type()) == NUMERIC) {
         return Ok(plan);
     }
     let mut items = Vec::with_capacity(fields.len());
     for field in fields {
         let value = Expr::Column(Column::new_unqualified(field.name()));
-        items.push(match *field.data_type() == NUMERIC {
-            true => numerics::shown(value).alias(field.name()),
-            false => value,
+        items.push(match field.data_type() {
+            numeric if *numeric == NUMERIC => numerics::shown(value).alias(field.name()),
+            other => match shown_array(value.clone(), other)? {
+                Some(shown) => shown.alias(field.name()),
+                None => value,
+            },
         });
     }
     Ok(LogicalPlanBuilder::from(plan).project(items)?.build()?)
@@ -227,6 +235,7 @@ impl<'a> Lowering<'a> {
             steps: 0,
             groupings: Vec::new(),
             case_operands: Vec::new(),
+            input_order: Vec::new(),
             changed: None,
         }
     }

@@ -1,10 +1,12 @@
 //! Operators of the catalog.
 
+use super::arrays::{wider_array, with_comparable_elements};
 use super::casts::{converted, numeric_of, with_blanks};
 use super::keys::key;
 use super::times::{dates_compared, time_call};
 use super::types::{arrow_type, decimal, is_exact, is_numeric, lowered_type};
 use super::{Lowering, Result, Typed, missing};
+use crate::arrays::is_array;
 use crate::checked::{float_operator, number_function};
 use crate::numerics::{self, NUMERIC};
 use datafusion::arrow::datatypes::{DataType, TimeUnit};
@@ -114,6 +116,9 @@ impl Lowering<'_> {
     ) -> Result<Typed> {
         if let Some(comparison) = comparison(operator.name) {
             return compared(comparison, left, right);
+        }
+        if let Some(call) = self.array_operator(operator, &left, &right)? {
+            return Ok(call);
         }
         if is_null(&left) || is_null(&right) {
             return null_of(result);
@@ -245,6 +250,9 @@ pub(super) fn compared(comparison: PlanOperator, left: Typed, right: Typed) -> R
 
 /// Gives two values one type in which they can be compared.
 pub(super) fn comparable(left: Typed, right: Typed) -> Result<(Typed, Typed)> {
+    if is_array(&left.data_type) && is_array(&right.data_type) {
+        return with_comparable_elements(left, right);
+    }
     let common = match (&left.data_type, &right.data_type) {
         (one, other) if one == other => one.clone(),
         (DataType::Null, other) | (other, DataType::Null) => other.clone(),
@@ -257,7 +265,7 @@ pub(super) fn comparable(left: Typed, right: Typed) -> Result<(Typed, Typed)> {
 }
 
 /// Returns a type in which values of two types keep their values.
-fn wider(one: &DataType, other: &DataType) -> Option<DataType> {
+pub(super) fn wider(one: &DataType, other: &DataType) -> Option<DataType> {
     use DataType::{Date32, Decimal128, Float32, Float64, Int16, Int32, Int64, Timestamp};
     Some(match (one, other) {
         (Int16, Int32) | (Int32, Int16) => Int32,
@@ -273,7 +281,7 @@ fn wider(one: &DataType, other: &DataType) -> Option<DataType> {
         (one, other) if is_exact(one) && is_exact(other) => NUMERIC,
         (Date32, time @ Timestamp(..)) | (time @ Timestamp(..), Date32) => time.clone(),
         (Timestamp(..), Timestamp(..)) => Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
-        _ => return None,
+        (one, other) => return wider_array(one, other),
     })
 }
 

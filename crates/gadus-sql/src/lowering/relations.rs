@@ -1,9 +1,11 @@
 //! Operators over rows.
 
+use super::arrays::{sort_keys, with_order_columns};
 use super::casts::converted;
 use super::changes::ROW_COLUMN;
 use super::types::{common_type, lowered_type};
 use super::{Lowering, Result, Typed, column_name, missing, no_columns};
+use crate::arrays::{is_array, leaf_of};
 use crate::characters::{Change, changed};
 use crate::executor::check_cancelled;
 use crate::numerics::{NUMERIC, to_numeric};
@@ -39,8 +41,19 @@ impl Lowering<'_> {
             }
             Relational::Join(join) => self.join(join),
             Relational::Aggregate { input, groups, sets, aggregates, set_number } => {
-                let input = self.relational(input)?;
-                self.aggregate(input, groups, (sets.as_deref(), *set_number), aggregates)
+                let rows = with_order_columns(input);
+                let order = sort_keys(&rows).unwrap_or_default();
+                let input = self.relational(&rows)?;
+                let is_there = |key: &SortKey| {
+                    input.schema().has_column_with_unqualified_name(&column_name(key.column))
+                };
+                if order.iter().all(is_there) {
+                    self.input_order = self.sort_exprs(order);
+                }
+                let sets = (sets.as_deref(), *set_number);
+                let groups = self.aggregate(input, groups, sets, aggregates);
+                self.input_order.clear();
+                groups
             }
             Relational::Window { input, calls } => {
                 let input = self.relational(input)?;
@@ -65,7 +78,10 @@ impl Lowering<'_> {
             Relational::TableFunctions { calls, ordinality } => {
                 self.table_functions(calls, *ordinality)
             }
-            Relational::ProjectSets { .. } => missing("a set in a select list"),
+            Relational::ProjectSets { input, calls } => {
+                let input = self.relational(input)?;
+                self.project_sets(input, calls)
+            }
             Relational::Lock { .. } => missing("FOR UPDATE"),
             Relational::Change(_) => missing("a change of rows"),
         }
@@ -93,7 +109,7 @@ impl Lowering<'_> {
             let from = Expr::Column(Column::new(Some(alias.clone()), field.name()));
             let (value, data_type) = match is_numeric_text(field) {
                 true => (to_numeric(from), NUMERIC),
-                false => (from, lowered_type(known.data_type)?),
+                false => (from, column_type(known.data_type, field.data_type())?),
             };
             if data_type != NUMERIC && *field.data_type() != data_type {
                 return missing(format!("column {} of type {}", field.name(), known.data_type));
@@ -186,6 +202,13 @@ impl Lowering<'_> {
             false => Ok(Some(count.expr)),
         }
     }
+}
+
+/// Returns the Arrow type of a column; that of an array says its dimensions.
+fn column_type(data_type: SqlType, stored: &DataType) -> Result<DataType> {
+    let lowered = lowered_type(data_type)?;
+    let is_of_elements = is_array(stored) && leaf_of(stored) == leaf_of(&lowered);
+    Ok(if is_of_elements { stored.clone() } else { lowered })
 }
 
 /// Makes a value a plain text if it is of a character type: lists of rows have one type for each column.

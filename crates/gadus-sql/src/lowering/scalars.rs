@@ -60,9 +60,11 @@ impl Lowering<'_> {
             }
             ScalarKind::Subquery(subquery) => self.subquery(subquery, schema),
             ScalarKind::Value(function) => self.value_function(*function),
-            ScalarKind::Array(_) => missing("ARRAY"),
+            ScalarKind::Array(elements) => self.array(elements, scalar.data_type, schema),
             ScalarKind::Row(_) | ScalarKind::Field { .. } => missing("a row as a value"),
-            ScalarKind::Subscript { .. } => missing("an element of an array"),
+            ScalarKind::Subscript { operand, items } => {
+                self.subscript((operand, items), scalar.span, schema)
+            }
             ScalarKind::Collate { .. } => missing("COLLATE"),
             ScalarKind::Grouping(groups) => self.grouping(groups, scalar.data_type),
             ScalarKind::Default => missing("DEFAULT"),

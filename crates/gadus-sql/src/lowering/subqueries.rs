@@ -32,7 +32,7 @@ impl Lowering<'_> {
             SubqueryKind::All(condition) => {
                 self.compared_with_query(condition, subquery, SetQuantifier::All, schema)
             }
-            SubqueryKind::Array => missing("ARRAY of a query"),
+            SubqueryKind::Array => self.array_of_query(query),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Functions in FROM.
 
+use super::arrays::is_set_of_arrays;
 use super::casts::converted;
 use super::relations::written_integer;
 use super::times::refused;
@@ -11,7 +12,7 @@ use crate::times;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::catalog::TableFunctionArgs;
-use datafusion::common::Column;
+use datafusion::common::{Column, NullHandling};
 use datafusion::datasource::{MemTable, provider_as_source};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, lit};
 use gadus_binder::bound::{ColumnId, Scalar, ScalarKind, TableCall};
@@ -20,12 +21,16 @@ use gadus_syntax::Span;
 use std::sync::Arc;
 
 impl Lowering<'_> {
-    /// Lowers `generate_series` of integers that are written out.
+    /// Lowers sets of arrays, and `generate_series` of integers that are written out.
     pub(super) fn table_functions(
         &mut self,
         calls: &[TableCall],
         ordinality: Option<ColumnId>,
     ) -> Result<LogicalPlan> {
+        if calls.iter().all(|call| is_set_of_arrays(&call.call)) {
+            let row = LogicalPlanBuilder::empty(true).build()?;
+            return self.unnested_tables(row, (calls, ordinality), NullHandling::Drop);
+        }
         let [TableCall { call, columns }] = calls else {
             return missing("several functions in FROM");
         };

@@ -1,6 +1,8 @@
 //! Arrow types of SQL types.
 
+use super::arrays::common_array;
 use super::{Result, missing};
+use crate::arrays::list_of;
 use crate::numerics::NUMERIC;
 use datafusion::arrow::datatypes::{DataType, TimeUnit};
 use gadus_binder::types::{BaseType, Modifier, SqlType};
@@ -9,10 +11,11 @@ use gadus_engine::{INTERVAL, UUID};
 /// Digits of a numeric that a plan computes with; more have no plan yet.
 pub(super) const DIGITS_MAX: u8 = 38;
 
-/// Returns the Arrow type of values of a SQL type; `None` if there is none, or if the SQL type alone does not say it.
+/// Returns the Arrow type of values of a SQL type, of arrays with one dimension; `None` if there is none, or if the SQL type
+/// alone does not say it.
 pub(crate) fn arrow_type(data_type: SqlType) -> Option<DataType> {
-    if data_type.id.is_array {
-        return None;
+    if let Some(element) = element_type(data_type) {
+        return arrow_type(element).map(list_of);
     }
     Some(match data_type.id.base {
         BaseType::Bool => DataType::Boolean,
@@ -43,8 +46,14 @@ pub(crate) fn arrow_type(data_type: SqlType) -> Option<DataType> {
 pub(super) fn lowered_type(data_type: SqlType) -> Result<DataType> {
     match arrow_type(data_type) {
         Some(lowered) => Ok(lowered),
+        None if element_type(data_type).is_some_and(is_numeric) => Ok(list_of(NUMERIC)),
         None => missing(format!("type {data_type}")),
     }
+}
+
+/// Returns the type of the elements of arrays; `None` for other types.
+pub(super) fn element_type(data_type: SqlType) -> Option<SqlType> {
+    data_type.id.element().map(|id| SqlType { id, ..data_type })
 }
 
 /// Returns the decimal of so many digits, if there is one.
@@ -74,6 +83,6 @@ pub(super) fn common_type(left: &DataType, right: &DataType) -> Option<DataType>
             decimal(*left.max(right), *scale)
         }
         (left, right) if is_exact(left) && is_exact(right) => Some(NUMERIC),
-        _ => None,
+        (left, right) => common_array(left, right, common_type),
     }
 }

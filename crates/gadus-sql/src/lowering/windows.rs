@@ -2,12 +2,13 @@
 
 use super::casts::converted;
 use super::frames::uses_frame;
-use super::keys::bits;
+use super::groups::finished;
+use super::keys::{bits, has_key};
 use super::relations::written_integer;
 use super::types::{is_numeric, lowered_type};
 use super::{Lowering, Result, Typed, column_name, missing};
+use crate::arrays::is_array;
 use crate::checked::moving_aggregate;
-use crate::numerics::NUMERIC;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, DFSchema, ScalarValue};
 use datafusion::functions_window::row_number::row_number_udwf;
@@ -49,6 +50,7 @@ impl Lowering<'_> {
             let (expr, given, wanted) = self.window_call(call, input.schema())?;
             let name = expr.schema_name().to_string();
             let value = Expr::Column(Column::new_unqualified(&name));
+            let value = finished(&call.call, Typed::new(value, given.clone()));
             let value = converted(Typed::new(value, given), wanted.clone(), false)?.expr;
             items.push(value.alias(column_name(*id)));
             self.make(*id, wanted);
@@ -103,19 +105,19 @@ impl Lowering<'_> {
         };
         let mut window = WindowFunction::new(definition, arguments);
         let params = &mut window.params;
-        let mut has_numerics = false;
+        let mut has_bytes = false;
         for value in &call.partition_by {
             params.partition_by.push(bits(self.scalar(value, schema)?));
         }
         for key in &call.order_by {
             let value = self.scalar(&key.value, schema)?;
-            has_numerics |= value.data_type == NUMERIC;
+            has_bytes |= has_key(&value.data_type);
             let value = bits(value);
             params.order_by.push(value.sort(!key.is_descending, key.nulls_first));
         }
         params.window_frame = match uses_frame(function) {
             // DataFusion has no ranges of bytes; without distances they are groups of peers.
-            true if has_numerics && call.frame.units == FrameUnits::Range => {
+            true if has_bytes && call.frame.units == FrameUnits::Range => {
                 let groups = BoundFrame { units: FrameUnits::Groups, ..call.frame.clone() };
                 frame(&groups, !call.order_by.is_empty())?
             }
@@ -130,7 +132,7 @@ impl Lowering<'_> {
         let given = expr.get_type(schema)?;
         let wanted = match known {
             Some(known) => known,
-            None if is_numeric(call.call.data_type) => given.clone(),
+            None if is_numeric(call.call.data_type) || is_array(&given) => given.clone(),
             None => lowered_type(call.call.data_type)?,
         };
         Ok((expr, given, wanted))

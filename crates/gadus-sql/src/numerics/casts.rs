@@ -67,6 +67,12 @@ pub(crate) fn shown(value: Expr) -> Expr {
     call(Conversion::Shown, value)
 }
 
+/// Returns the field of texts that are numerics.
+pub(crate) fn numeric_field(name: &str) -> Field {
+    let extension = [(EXTENSION_KEY.to_owned(), NUMERIC_EXTENSION.to_owned())];
+    Field::new(name, DataType::Utf8View, true).with_metadata(extension.into())
+}
+
 fn call(conversion: Conversion, value: Expr) -> Expr {
     let signature = Signature::any(1, Volatility::Immutable);
     let function = ScalarUDF::from(Converted { conversion, signature });
@@ -100,10 +106,7 @@ impl ScalarUDFImpl for Converted {
         let types = args.arg_fields.iter().map(|field| field.data_type().clone());
         let field = Field::new(self.name(), self.return_type(&types.collect::<Vec<_>>())?, true);
         Ok(Arc::new(match self.conversion {
-            Conversion::Shown => {
-                let extension = [(EXTENSION_KEY.to_owned(), NUMERIC_EXTENSION.to_owned())];
-                field.with_metadata(extension.into())
-            }
+            Conversion::Shown => numeric_field(self.name()),
             _ => field,
         }))
     }
@@ -159,7 +162,8 @@ fn modified(array: &ArrayRef, packed: i32) -> Result<ArrayRef> {
     Ok(written.finish())
 }
 
-fn keys(array: &ArrayRef) -> Result<ArrayRef> {
+/// Returns the bytes by which numerics are compared.
+pub(crate) fn keys(array: &ArrayRef) -> Result<ArrayRef> {
     let values = array.as_binary::<i64>();
     let mut keys = LargeBinaryBuilder::with_capacity(values.len(), values.values().len());
     values.iter().for_each(|value| keys.append_option(value.map(Numeric::key)));

@@ -14,7 +14,9 @@ mod functions;
 mod values;
 
 pub(crate) use aggregates::aggregate;
-pub(crate) use casts::{from_numeric, key_of, shown, to_numeric, with_modifier};
+pub(crate) use casts::{
+    from_numeric, key_of, keys, numeric_field, shown, to_numeric, with_modifier,
+};
 pub(crate) use columns::{assigned, nearest};
 pub(crate) use functions::function;
 

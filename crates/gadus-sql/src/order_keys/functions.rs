@@ -126,7 +126,8 @@ fn length(interval: IntervalMonthDayNano) -> i128 {
     days * NANOSECONDS_A_DAY + i128::from(interval.nanoseconds)
 }
 
-fn lengths(intervals: &ArrayRef) -> Result<ArrayRef> {
+/// Returns the lengths by which intervals are compared.
+pub(crate) fn lengths(intervals: &ArrayRef) -> Result<ArrayRef> {
     let intervals = intervals.as_primitive::<IntervalMonthDayNanoType>();
     let lengths: Decimal128Array = intervals.unary::<_, Decimal128Type>(length);
     Ok(Arc::new(lengths.with_precision_and_scale(LENGTH_DIGITS, 0)?))

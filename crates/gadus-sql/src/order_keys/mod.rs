@@ -14,6 +14,7 @@ mod relations;
 
 pub(crate) use calls::given_by_keys;
 pub(crate) use expressions::windows_by_keys;
+pub(crate) use functions::lengths;
 
 use crate::checked::rewritten_with_nodes;
 use crate::value::is_text;

@@ -75,11 +75,15 @@ pub(super) struct OfColumn {
     pub(super) is_list: bool,
 }
 
-/// The type that values of a column are sent as. Structures and maps are JSON, and lists
-/// in lists are texts.
+/// The type that values of a column are sent as. Structures and maps are JSON; arrays have one type, whatever their
+/// dimensions.
 pub(super) fn of_column(column: ColumnType) -> OfColumn {
     if let ColumnType::Nested(Nested::List(element)) = column {
-        let (known, modifier) = of_value(*element);
+        let mut element = *element;
+        while let ColumnType::Nested(Nested::List(inner)) = element {
+            element = *inner;
+        }
+        let (known, modifier) = of_value(element);
         let Type { array: oid, name, .. } = *known;
         return OfColumn { oid, name, size: -1, modifier, is_list: true };
     }

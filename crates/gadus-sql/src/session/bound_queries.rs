@@ -19,9 +19,10 @@ use crate::rows::RowStream;
 use crate::value::Value;
 use arrow::datatypes::DataType;
 use datafusion::common::ParamValues;
+use datafusion::error::DataFusionError;
 use datafusion::execution::SessionState as PlannerState;
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::sql::sqlparser::ast::Statement;
+use datafusion::sql::sqlparser::ast::{Ident, ObjectName, Statement, visit_relations_mut};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
@@ -29,6 +30,7 @@ use gadus_binder::{BindError, BoundStatement};
 use gadus_engine::{Error, ErrorKind, Result, Snapshot};
 use gadus_syntax::ast::Statement as SyntaxStatement;
 use gadus_syntax::parse_statement;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Class of the SQLSTATEs of values.
@@ -46,7 +48,16 @@ pub(super) fn is_certain(error: &BindError) -> bool {
     let is_of_types = error.sql_state == "42804"
         && error.message.contains("cannot be matched")
         && !is_of_documents;
-    error.sql_state.starts_with(DATA_EXCEPTION) || is_certain || is_of_types
+    let is_of_arrays = error.message == "cannot determine type of empty array";
+    error.sql_state.starts_with(DATA_EXCEPTION) || is_certain || is_of_types || is_of_arrays
+}
+
+/// Returns true for PostgreSQL's errors of values, which a statement has whichever way it is planned.
+fn is_of_values(error: &DataFusionError) -> bool {
+    let DataFusionError::External(external) = error.find_root() else { return false };
+    let diagnosis = external.downcast_ref::<Error>().and_then(Error::diagnosis);
+    let sql_state = diagnosis.and_then(|diagnosis| diagnosis.sql_state);
+    sql_state.is_some_and(|sql_state| sql_state.starts_with(DATA_EXCEPTION))
 }
 
 /// Query whose names are looked up in a snapshot.
@@ -98,6 +109,8 @@ impl Session {
         match outcome {
             Ok(outcome) => Ok(Some(outcome)),
             Err(reason @ NotLowered::Refused(_)) => Err(told(reason, None)),
+            // A constant that has no value.
+            Err(NotLowered::Failed(error)) if is_of_values(&error) => Err(from_datafusion(error)),
             Err(reason) => match &prepared.unread {
                 Some(unread) => Err(told(reason, Some(unread))),
                 None => Ok(None),
@@ -194,16 +207,32 @@ fn shown_bound(lines: &[String], format: Format) -> Result<Outcome> {
     Explained { operator, run: None }.shown_as(lines, format)
 }
 
-/// Text of the statement that stands for a query that only its bound tree can be planned from.
-const STAND_IN: &str = "VALUES (NULL)";
+/// Returns a statement that stands for a query or a change that only its bound tree can be planned from: of the same verb,
+/// and on the same table.
+fn stand_in(text: &str) -> Option<Statement> {
+    let parsed = parse_statement(text).ok()?;
+    let (known, table) = match &parsed.statement {
+        SyntaxStatement::Query(_) => ("VALUES (NULL)", None),
+        SyntaxStatement::Insert(insert) => ("INSERT INTO t DEFAULT VALUES", Some(&insert.table)),
+        SyntaxStatement::Update(update) => ("UPDATE t SET a = NULL", Some(&update.table)),
+        SyntaxStatement::Delete(delete) => ("DELETE FROM t", Some(&delete.table)),
+        _ => return None,
+    };
+    let mut statement = Parser::parse_sql(&GenericDialect {}, known).ok()?.pop()?;
+    if let Some(table) = table {
+        let parts = table.parts.iter().map(|part| Ident::with_quote('"', &part.text));
+        let name = ObjectName::from(parts.collect::<Vec<_>>());
+        let _ = visit_relations_mut(&mut statement, |relation| {
+            *relation = name.clone();
+            ControlFlow::<()>::Continue(())
+        });
+    }
+    Some(statement)
+}
 
-/// Parses a query that the planner of texts cannot read.
+/// Parses a query or a change that the planner of texts cannot read.
 pub(super) fn bound_only(text: &str, unread: Error) -> Option<Prepared> {
-    let parsed = with_room(true, || {
-        let parsed = parse_statement(text).ok()?;
-        Some(matches!(parsed.statement, SyntaxStatement::Query(_)))
-    });
-    parsed.filter(|is_query| *is_query)?;
+    let statement = with_room(true, || stand_in(text))?;
     let dialect = GenericDialect {};
     let mut parameters = 0;
     for token in Tokenizer::new(&dialect, text).tokenize().ok()? {
@@ -211,7 +240,6 @@ pub(super) fn bound_only(text: &str, unread: Error) -> Option<Prepared> {
             parameters = parameters.max(name.strip_prefix('$')?.parse().ok()?);
         }
     }
-    let statement = Parser::parse_sql(&dialect, STAND_IN).ok()?.pop()?;
     let bare = Prepared::bare(text, statement);
     Some(Prepared { parameters, unread: Some(Arc::new(unread)), is_deep: true, ..bare })
 }

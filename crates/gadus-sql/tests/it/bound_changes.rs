@@ -55,7 +55,7 @@ fn the_planner_of_texts_does_not_compare_numerics_as_texts() {
     let shell = Shell::new();
     shell.run("CREATE TABLE t (id INT, n NUMERIC)");
     shell.run("INSERT INTO t VALUES (1, 1.50), (2, 7.0), (3, NULL)");
-    // Lists are not lowered yet.
+    // PostgreSQL has no such function of one argument.
     let list = "array_length(ARRAY[1, 2])";
     for query in [
         format!("SELECT {list} FROM t WHERE n = 1.5"),

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // a test may fail this way, its helpers too
 #![allow(clippy::duplicate_mod)] // the same suites in several ways
 
+mod arrays;
 mod beside;
 mod bound_changes;
 mod bound_queries;

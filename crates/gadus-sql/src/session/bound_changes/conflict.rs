@@ -2,7 +2,7 @@
 
 use super::rows::{RowsInHand, columns_of};
 use super::{Bound, Lowered, missing};
-use crate::lowering::{ChangeLowering, Items, NotLowered};
+use crate::lowering::{ChangeLowering, Items, NotLowered, assigned_columns};
 use crate::session::on_conflict::{OnKey, RowUpdate, UniqueKey, key_named};
 use gadus_binder::bound::{Arbiter, OnConflict, Scalar};
 use std::collections::BTreeSet;
@@ -26,8 +26,13 @@ pub(super) fn on_key(
     let rows = RowsInHand::new(&bound.context, columns)?;
     let values = &update.assignments.values;
     let predicate = update.predicate.as_ref();
-    let plan = lowering.over(rows.table(), rows.ids(), predicate, Items::Values(values))?;
-    let columns = values.iter().map(|value| value.column).collect();
+    let plan = lowering.over(
+        rows.table(),
+        rows.ids(),
+        predicate,
+        Items::Values(values, &conflict.existing),
+    )?;
+    let columns = assigned_columns(values);
     let rows = rows.asked(bound.with_values(plan)?);
     Ok(OnKey { update: Some(RowUpdate::Planned(columns, rows)), keys })
 }

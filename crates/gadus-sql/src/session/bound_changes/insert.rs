@@ -3,7 +3,7 @@
 use super::conflict::on_key;
 use super::rows::{RowsInHand, row_of};
 use super::{Bound, Lowered, Parts};
-use crate::lowering::ChangeLowering;
+use crate::lowering::{ChangeLowering, assigned_columns};
 use crate::memory::Gathered;
 use crate::names::own_name;
 use crate::session::Session;
@@ -47,7 +47,7 @@ impl Bound<'_> {
             None => None,
         };
         let returning = self.returning(&mut lowering, change, Vec::new())?;
-        let columns = values.iter().map(|value| value.column).collect();
+        let columns = assigned_columns(&values);
         let rows = self.with_values(rows)?;
         Ok(InsertPlans { rows, columns, on_key, returning, row: change.row.clone() })
     }

@@ -119,8 +119,7 @@ impl Session {
                 Ok((bound, Plans::Modify(plans))) => {
                     self.modify_bound(transaction, bound, plans).await?
                 }
-                Err(reason @ NotLowered::Refused(_)) => return Err(told(reason, None)),
-                Err(_) => return Ok(None),
+                Err(reason) => return not_planned(reason, change.prepared),
             };
         Ok(Some(written.outcome(verb)))
     }
@@ -132,7 +131,13 @@ impl Session {
         snapshot: Snapshot,
     ) -> Result<Option<Description>> {
         let planned = self.plan_change(change, snapshot, None).await?;
-        let Ok((bound, plans)) = planned else { return Ok(None) };
+        let (bound, plans) = match planned {
+            Ok(planned) => planned,
+            Err(reason) if change.prepared.unread.is_some() => {
+                return not_planned(reason, change.prepared);
+            }
+            Err(_) => return Ok(None),
+        };
         let columns = plans.returning().and_then(RowsInHand::outputs).map(|schema| {
             bound.headings.iter().fold(schema, |schema, headings| headings.over(&schema))
         });
@@ -255,6 +260,15 @@ impl Session {
 fn headings_of(statement: &BoundStatement, prepared: &Prepared) -> Vec<Headings> {
     let names = statement.query.outputs.iter().map(|output| Some(output.name.clone()));
     vec![Headings::of_each(names.collect()), Headings::of(&prepared.statement)]
+}
+
+/// Returns the error of a change that has no plan of its bound tree; `None` if the planner of texts has to plan it.
+fn not_planned<T>(reason: NotLowered, prepared: &Prepared) -> Result<Option<T>> {
+    match (reason, &prepared.unread) {
+        (reason @ NotLowered::Refused(_), _) => Err(told(reason, None)),
+        (reason, Some(unread)) => Err(told(reason, Some(unread))),
+        (_, None) => Ok(None),
+    }
 }
 
 /// Returns the name by which a relation is stored.

@@ -2,7 +2,7 @@
 
 use super::rows::{RowsInHand, row_of};
 use super::{Bound, Lowered, Parts, arrays_of, missing};
-use crate::lowering::{ChangeLowering, column_of_name};
+use crate::lowering::{ChangeLowering, assigned_columns, column_of_name};
 use crate::memory::Gathered;
 use crate::session::Session;
 use crate::session::modify::{COPIES_OF_UPDATED, row_ids, rows_of};
@@ -12,7 +12,7 @@ use arrow::compute::filter_record_batch;
 use arrow::datatypes::Field;
 use datafusion::logical_expr::LogicalPlan;
 use gadus_base::RowId;
-use gadus_binder::bound::{ChangeKind, ColumnId, ColumnValue, Relational, RowColumns};
+use gadus_binder::bound::{ChangeKind, ColumnId, Relational, RowColumns};
 use gadus_engine::{Datum, Result, Transaction};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -74,17 +74,13 @@ impl Bound<'_> {
         Ok(ModifyPlans {
             returning: self.returning(&mut lowering, change, others)?,
             rows: self.with_values(rows)?,
-            columns: values.map(|values| values.iter().map(column).collect()),
+            columns: values.map(|values| assigned_columns(values)),
             whole,
             row: change.row.clone(),
             others: names,
             is_joined: is_joined(input),
         })
     }
-}
-
-fn column(value: &ColumnValue) -> usize {
-    value.column
 }
 
 /// Returns the carried columns that are not of the table that is changed.
