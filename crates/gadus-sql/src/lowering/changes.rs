@@ -4,9 +4,10 @@
 //! - Its parts share their columns: RETURNING names those of the rows that were found.
 
 use super::casts::{converted, typed_output};
+use super::json::{read_stored, shown_value};
 use super::types::{arrow_type, is_numeric};
 use super::{Lowering, Result, Tables, column, column_name, missing, relations, shown};
-use crate::numerics::{NUMERIC, shown as shown_value, to_numeric};
+use crate::numerics::{self, NUMERIC};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
 use datafusion::common::Column;
@@ -17,7 +18,6 @@ use gadus_binder::bound::{
     ColumnId, ColumnValue, CommonTable, Relational, RowColumns, Scalar, ScalarKind,
 };
 use gadus_binder::types::SqlType;
-use gadus_engine::is_numeric_text;
 use std::sync::Arc;
 
 /// Name of the column with the numbers of rows; others are called by theirs.
@@ -71,9 +71,9 @@ impl<'a> ChangeLowering<'a> {
             let columns = fields.filter(|field| field.name() != ROW_COLUMN);
             items.extend(columns.map(|field| {
                 let column = Expr::Column(Column::new_unqualified(field.name()));
-                match *field.data_type() == NUMERIC {
-                    true => shown_value(column).alias(field.name()),
-                    false => column,
+                match shown_value(column.clone(), field.data_type()) {
+                    Some(shown) => shown.alias(field.name()),
+                    None => column,
                 }
             }));
         }
@@ -92,13 +92,13 @@ impl<'a> ChangeLowering<'a> {
     ) -> Result<LogicalPlan> {
         let schema = rows.schema();
         for (id, field) in columns.iter().zip(schema.fields()) {
-            let is_numeric = is_numeric_text(field);
-            self.0.make(*id, if is_numeric { NUMERIC } else { field.data_type().clone() });
+            let stored = read_stored(field, column(*id));
+            self.0.make(*id, stored.map_or_else(|| field.data_type().clone(), |of| of.data_type));
         }
         let scan = LogicalPlanBuilder::scan("rows", provider_as_source(rows), None)?;
         let named = schema.fields().iter().map(|field| {
             let from = Expr::Column(Column::new(Some("rows"), field.name()));
-            let value = if is_numeric_text(field) { to_numeric(from) } else { from };
+            let value = read_stored(field, from.clone()).map_or(from, |stored| stored.expr);
             value.alias(field.name())
         });
         let mut input = scan.project(named)?.build()?;
@@ -136,9 +136,12 @@ impl<'a> ChangeLowering<'a> {
             let data_type = value.value.data_type;
             let lowered = self.0.scalar(&value.value, input.schema())?;
             let value = match arrow_type(data_type) {
-                Some(wanted) => converted(lowered, wanted, false)?.expr,
+                Some(wanted) => {
+                    let value = converted(lowered, wanted, false)?;
+                    shown_value(value.expr.clone(), &value.data_type).unwrap_or(value.expr)
+                }
                 None if is_numeric(data_type) => {
-                    shown_value(converted(lowered, NUMERIC, false)?.expr)
+                    numerics::shown(converted(lowered, NUMERIC, false)?.expr)
                 }
                 None => return missing(format!("type {data_type}")),
             };

@@ -4,6 +4,7 @@ use super::casts::converted;
 use super::keys::has_key;
 use super::types::{common_type, is_exact};
 use super::{Lowering, Result, Typed, column_name, missing};
+use crate::json::{self, JSONB};
 use crate::numerics::NUMERIC;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::cte_worktable::CteWorkTable;
@@ -106,14 +107,21 @@ impl Lowering<'_> {
 
 /// Gives the columns of a plan names of a common table, and types.
 fn named(plan: LogicalPlan, table: &str, types: &[DataType]) -> Result<LogicalPlan> {
-    let fields = plan.schema().fields().iter().map(|field| field.data_type().clone());
-    let columns = plan.schema().columns().into_iter().zip(fields).zip(types);
+    let columns = plan.schema().columns().into_iter().zip(plan.schema().fields()).zip(types);
     let mut items = Vec::with_capacity(types.len());
-    for (place, ((from, given), wanted)) in columns.enumerate() {
+    for (place, ((from, field), wanted)) in columns.enumerate() {
+        let given = field.data_type().clone();
         if common_type(&given, wanted).as_ref() != Some(wanted) {
             return missing(format!("a recursive column of {wanted} and {given}"));
         }
-        let value = converted(Typed::new(Expr::Column(from), given), wanted.clone(), false)?;
+        let from = Expr::Column(from);
+        // Columns of both parts have to be the same, extension types among them.
+        let from = match field.metadata().is_empty() {
+            false if given == JSONB => json::plain_jsonb(from),
+            false if given == DataType::Utf8View => json::shown(from, None),
+            _ => from,
+        };
+        let value = converted(Typed::new(from, given), wanted.clone(), false)?;
         items.push(value.expr.alias(format!("{table}_{place}")));
     }
     Ok(LogicalPlanBuilder::from(plan).project(items)?.build()?)

@@ -101,6 +101,9 @@ impl Lowering<'_> {
         result: SqlType,
         schema: &DFSchema,
     ) -> Result<Typed> {
+        if let Some(call) = self.document_function(function, arguments, result, schema)? {
+            return Ok(call);
+        }
         if is_of_numerics(function) {
             let values = arguments.iter().map(|argument| self.scalar(argument, schema));
             return numeric_call(function.name, values.collect::<Result<_>>()?);

@@ -2,6 +2,7 @@
 
 use super::casts::{converted, with_blanks};
 use super::grouping::in_set;
+use super::json::Finish;
 use super::keys::{self, has_key, key};
 use super::types::{is_exact, is_numeric, lowered_type};
 use super::{Lowering, Result, Typed, column, column_name, missing};
@@ -31,9 +32,13 @@ struct Calls {
 }
 
 impl Calls {
-    fn add(&mut self, id: ColumnId, call: Expr) {
+    fn add(&mut self, id: ColumnId, call: Expr, finish: Option<Finish>) {
         let name = call.schema_name().to_string();
         let column = Expr::Column(Column::new_unqualified(&name));
+        let column = match finish {
+            Some(finish) => finish.apply(column),
+            None => column,
+        };
         self.items.push(column.alias(column_name(id)));
         if self.names.insert(name) {
             self.distinct.push(call);
@@ -56,8 +61,16 @@ impl Lowering<'_> {
         let input = self.with_groups(input, groups)?;
         let mut calls = Calls::default();
         for (id, call) in aggregates {
-            let Typed { expr, data_type } = self.aggregate_call(call, input.schema())?;
-            calls.add(*id, expr);
+            let document = self.document_aggregate(call, input.schema())?;
+            let (Typed { expr, data_type }, finish) = match document {
+                Some((aggregate, finish)) => (aggregate, Some(finish)),
+                None => {
+                    let call = self.aggregate_call(call, input.schema())?;
+                    let is_other = call.expr.get_type(input.schema())? != call.data_type;
+                    (call, is_other.then_some(Finish::Text))
+                }
+            };
+            calls.add(*id, expr, finish);
             self.make(*id, data_type);
         }
         if groups.iter().any(|(id, _)| self.columns.get(id).is_some_and(has_key)) {
@@ -258,7 +271,8 @@ impl Lowering<'_> {
             };
         }
         let wanted = lowered_type(call.data_type)?;
-        match given == wanted {
+        let is_text = (&given, &wanted) == (&DataType::LargeUtf8, &DataType::Utf8View);
+        match given == wanted || is_text {
             true => Ok(Typed::new(expr, wanted)),
             false => missing(format!("{} that gives {given}", call.function.name)),
         }

@@ -10,6 +10,11 @@ use std::sync::Arc;
 
 impl Lowering<'_> {
     pub(super) fn join(&mut self, join: &Join) -> Result<LogicalPlan> {
+        if join.is_lateral
+            && let Some(rows) = self.lateral_rows(join)?
+        {
+            return Ok(rows);
+        }
         let left = self.relational(&join.left)?;
         let right = match join.is_lateral {
             true => self.lateral(join)?,

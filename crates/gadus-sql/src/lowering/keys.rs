@@ -1,20 +1,22 @@
 //! Keys of values that are equal or ordered otherwise than Arrow compares them.
 
 use super::Typed;
+use crate::json::{self, JSONB};
 use crate::numerics::{self, NUMERIC};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::{Expr, lit};
 
 /// Returns true for a type whose values are compared by keys.
 pub(super) fn has_key(data_type: &DataType) -> bool {
-    *data_type == NUMERIC
+    *data_type == NUMERIC || *data_type == JSONB
 }
 
 /// Returns the expression that stands for a value in comparisons, orders and groups.
 pub(super) fn key(value: Typed) -> Expr {
-    match has_key(&value.data_type) {
-        true => numerics::key_of(value.expr),
-        false => value.expr,
+    match value.data_type {
+        of if of == NUMERIC => numerics::key_of(value.expr),
+        of if of == JSONB => json::key_of(value.expr),
+        _ => value.expr,
     }
 }
 

@@ -20,13 +20,17 @@ use gadus_syntax::Span;
 use std::sync::Arc;
 
 impl Lowering<'_> {
-    /// Lowers `generate_series` of integers that are written out.
+    /// Lowers functions of documents, and `generate_series` of values that are written out.
     pub(super) fn table_functions(
         &mut self,
         calls: &[TableCall],
         ordinality: Option<ColumnId>,
     ) -> Result<LogicalPlan> {
-        let [TableCall { call, columns }] = calls else {
+        let one_row = LogicalPlanBuilder::empty(true).build()?;
+        if let Some(rows) = self.document_rows(one_row, (calls, ordinality), false)? {
+            return Ok(rows);
+        }
+        let [TableCall { call, columns, .. }] = calls else {
             return missing("several functions in FROM");
         };
         let (ScalarKind::Function { function, arguments }, [(id, data_type)]) =

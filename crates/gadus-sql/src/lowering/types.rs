@@ -1,6 +1,7 @@
 //! Arrow types of SQL types.
 
 use super::{Result, missing};
+use crate::json::JSONB;
 use crate::numerics::NUMERIC;
 use datafusion::arrow::datatypes::{DataType, TimeUnit};
 use gadus_binder::types::{BaseType, Modifier, SqlType};
@@ -10,7 +11,7 @@ use gadus_engine::{INTERVAL, UUID};
 pub(super) const DIGITS_MAX: u8 = 38;
 
 /// Returns the Arrow type of values of a SQL type; `None` if there is none, or if the SQL type alone does not say it.
-pub(crate) fn arrow_type(data_type: SqlType) -> Option<DataType> {
+pub(super) fn arrow_type(data_type: SqlType) -> Option<DataType> {
     if data_type.id.is_array {
         return None;
     }
@@ -24,6 +25,8 @@ pub(crate) fn arrow_type(data_type: SqlType) -> Option<DataType> {
         BaseType::Text | BaseType::Varchar | BaseType::Bpchar | BaseType::Name | BaseType::Char => {
             DataType::Utf8View
         }
+        BaseType::Json | BaseType::Jsonpath => DataType::Utf8View,
+        BaseType::Jsonb => JSONB,
         BaseType::Bytea => DataType::BinaryView,
         BaseType::Date => DataType::Date32,
         BaseType::Time => DataType::Time64(TimeUnit::Microsecond),
@@ -37,6 +40,15 @@ pub(crate) fn arrow_type(data_type: SqlType) -> Option<DataType> {
         }
         _ => return None,
     })
+}
+
+/// Returns the Arrow type of values of parameters of a SQL type; `None` if there is none.
+pub(crate) fn parameter_type(data_type: SqlType) -> Option<DataType> {
+    // Documents are read when the statement runs.
+    match arrow_type(data_type)? {
+        of if of == JSONB => Some(DataType::Utf8View),
+        of => Some(of),
+    }
 }
 
 /// Returns the Arrow type of a SQL type, or says that it has none.

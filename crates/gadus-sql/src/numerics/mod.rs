@@ -14,7 +14,7 @@ mod functions;
 mod values;
 
 pub(crate) use aggregates::aggregate;
-pub(crate) use casts::{from_numeric, key_of, shown, to_numeric, with_modifier};
+pub(crate) use casts::{from_numeric, key_of, numeric_texts, shown, to_numeric, with_modifier};
 pub(crate) use columns::{assigned, nearest};
 pub(crate) use functions::function;
 

@@ -10,6 +10,7 @@ mod chains;
 mod complex;
 mod conditions;
 mod diagnosis;
+mod documents;
 mod dynamic;
 mod explain;
 mod in_order;
