@@ -71,11 +71,11 @@ pub use types::{
     CHARACTERS_EXTENSION, CHARACTERS_MAX, Characters, CheckDefinition, ColumnDefinition,
     ColumnType, Datum, DefaultValue, DefinitionKey, ENUM_EXTENSION, EXTENSION_KEY, Enum,
     ForeignKey, Generated, INTERVAL, Identity, IndexDefinition, Interval, IntervalArray,
-    IntervalError, IntervalField, IntervalFields, IntervalUnit, JSON_EXTENSION, LABEL_BYTES_MAX,
-    LABELS_MAX, NUMERIC_EXTENSION, Nested, NumericDigits, ReferentialAction, Sequence,
-    SequencePosition, SequenceShape, StorageClass, TableSchema, UUID, UsedColumn, UsedRelation,
-    ViewColumn, ViewSchema, array_from_datums, datum_from_array, interval_texts, is_numeric_text,
-    schema_with_doubles, type_with_texts, uuid_of_text, uuid_text, uuid_texts, value_text,
-    with_doubles, with_texts, write_double, write_real,
+    IntervalError, IntervalField, IntervalFields, IntervalUnit, JSON_EXTENSION, JSONB_EXTENSION,
+    LABEL_BYTES_MAX, LABELS_MAX, NUMERIC_EXTENSION, Nested, NumericDigits, ReferentialAction,
+    Sequence, SequencePosition, SequenceShape, StorageClass, TableSchema, UUID, UsedColumn,
+    UsedRelation, ViewColumn, ViewSchema, array_from_datums, datum_from_array, interval_texts,
+    is_numeric_text, schema_with_doubles, type_with_texts, uuid_of_text, uuid_text, uuid_texts,
+    value_text, with_doubles, with_texts, write_double, write_real,
 };
 pub use types::{SCHEMA_SEPARATOR, TEMPORARY_PREFIX, is_temporary, schema_and_name};

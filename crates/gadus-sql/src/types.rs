@@ -64,7 +64,8 @@ pub(crate) fn column_type(data_type: &DataType) -> Result<ColumnType> {
             Some(fields) if fields.keep_all() => ColumnType::Interval,
             _ => return Err(unsupported(&format!("a column of {data_type}, which would round"))),
         },
-        DataType::JSON | DataType::JSONB => ColumnType::Json,
+        DataType::JSON => ColumnType::Json,
+        DataType::JSONB => ColumnType::Jsonb,
         serial if serial_type(serial).is_some() => serial_type(serial).unwrap_or(ColumnType::Int64),
         DataType::Custom(name, _) => named(&name.to_string(), data_type)?,
         DataType::Array(_) | DataType::Struct(..) | DataType::Map(..) => {
@@ -92,7 +93,7 @@ fn named(name: &str, data_type: &DataType) -> Result<ColumnType> {
 /// PostgreSQL.
 fn nested(data_type: &DataType) -> Result<Nested> {
     let part = |part: &DataType| match column_type(part)? {
-        ColumnType::Json => {
+        ColumnType::Json | ColumnType::Jsonb => {
             Err(input(format!("{data_type}: JSON has lists and structures of its own")))
         }
         ColumnType::Enum(of) => Err(unsupported(&format!(

@@ -147,7 +147,7 @@ impl Value {
             (Self::Decimal(value, from), ColumnType::Decimal { scale, .. }) => {
                 decimal(*value, *from, scale, column_type)
             }
-            (Self::Text(text), ColumnType::Text | ColumnType::Json) => Some(Datum::text(text)),
+            (Self::Text(text), ColumnType::Text) => Some(Datum::text(text)),
             (Self::Text(text), ColumnType::Characters(of)) => match of {
                 Characters::Char(_) => Some(Datum::text(text.trim_end_matches(' '))),
                 Characters::Byte => None,
@@ -222,8 +222,10 @@ impl Value {
 /// An array in the canonical Arrow type of a column, by an assignment cast.
 pub(crate) fn assign_array(array: &ArrayRef, column_type: ColumnType) -> Result<ArrayRef> {
     let target = column_type.arrow();
-    if column_type == ColumnType::Json {
-        return json::checked(array);
+    match column_type {
+        ColumnType::Json => return json::checked(array),
+        ColumnType::Jsonb => return json::normalized(array),
+        _ => {}
     }
     if let ColumnType::Numeric(digits) = column_type {
         return numerics::assigned(array, digits);

@@ -48,10 +48,10 @@ pub use database::Database;
 pub use gadus_base::ByteCount;
 pub use gadus_engine::{
     BackedUp, CacheScope, Characters, Diagnosis, Durability, Enum, Error, ErrorKind, INTERVAL,
-    Interval, Isolation, JSON_EXTENSION, LockStatistics, NUMERIC_EXTENSION, Reason, Result, Stage,
-    Statistics, Takeovers, UUID, interval_texts, is_numeric_text, schema_with_doubles,
-    type_with_texts, uuid_of_text, uuid_text, uuid_texts, with_doubles, with_texts, write_double,
-    write_real,
+    Interval, Isolation, JSON_EXTENSION, JSONB_EXTENSION, LockStatistics, NUMERIC_EXTENSION,
+    Reason, Result, Stage, Statistics, Takeovers, UUID, interval_texts, is_numeric_text,
+    schema_with_doubles, type_with_texts, uuid_of_text, uuid_text, uuid_texts, with_doubles,
+    with_texts, write_double, write_real,
 };
 pub use gadus_sql::{
     CopyForm, CopyFormat, CopyHeader, CopyRequest, CopyRows, CopyWhat, Description, EXPLAINED,

@@ -243,10 +243,11 @@ impl Binder<'_> {
         } else {
             columns.push((plain, call.data_type));
         }
+        let names = columns.iter().map(|(name, _)| name.clone()).collect();
         let column = |(name, data_type)| OutputColumn { name, id: self.new_column(), data_type };
         let outputs = columns.into_iter().map(column).collect::<Vec<_>>();
         let columns = outputs.iter().map(|output| (output.id, output.data_type)).collect();
-        Ok((TableCall { call, columns }, outputs))
+        Ok((TableCall { call, columns, names }, outputs))
     }
 
     /// Adds the columns of a query as a table.

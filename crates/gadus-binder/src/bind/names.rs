@@ -128,7 +128,8 @@ fn unreachable_table(name: &str) -> String {
 pub(super) fn whole_row(table: &ScopeTable, span: Span) -> Scalar {
     let fields = table.expanded().iter().map(|column| column.value.clone()).collect();
     let row_type = table.row_type.unwrap_or(constants::RECORD);
-    Scalar::new(ScalarKind::Row(fields), row_type, span)
+    let names = table.expanded().iter().map(|column| column.name.clone()).collect();
+    Scalar { field_names: Some(names), ..Scalar::new(ScalarKind::Row(fields), row_type, span) }
 }
 
 fn dotted(parts: &[Name]) -> String {

@@ -5,6 +5,7 @@ use crate::catalog::{CastContext, CastPath, Function, Operator};
 use crate::types::SqlType;
 use gadus_syntax::Span;
 use gadus_syntax::ast::{BooleanTest, Quantifier, ValueFunction};
+use std::sync::Arc;
 
 /// Number of a column, unique in its statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -19,6 +20,8 @@ pub struct Scalar {
     pub data_type: SqlType,
     /// Range of the statement's text, for errors.
     pub span: Span,
+    /// Names of the fields of a row, if it is one of a relation.
+    pub field_names: Option<Arc<[String]>>,
 }
 
 /// Positions make no difference.
@@ -228,7 +231,7 @@ impl Scalar {
     /// Creates an expression.
     #[must_use]
     pub fn new(kind: ScalarKind, data_type: impl Into<SqlType>, span: Span) -> Self {
-        Self { kind, data_type: data_type.into(), span }
+        Self { kind, data_type: data_type.into(), span, field_names: None }
     }
 
     /// Returns the number of the column that the expression is, if it is one.

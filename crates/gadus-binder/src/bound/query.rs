@@ -159,6 +159,8 @@ pub struct TableCall {
     pub call: Scalar,
     /// Columns: of the result, or of its fields.
     pub columns: Vec<(ColumnId, SqlType)>,
+    /// Names of the columns before an alias renames them.
+    pub names: Vec<String>,
 }
 
 /// Call of a function that returns a set, in a select list.

@@ -68,6 +68,8 @@ fn read_if_certain(text: &str, target: TypeId, provider: &dyn Provider) -> Read 
         BaseType::Bit | BaseType::Varbit => binary::bits(text),
         BaseType::Json => json::check(text, json::Kind::Text),
         BaseType::Jsonb => json::check(text, json::Kind::Binary),
+        // Read when the query is lowered.
+        BaseType::Jsonpath => Ok(Some(Constant::Text(text.to_owned()))),
         BaseType::Enum(_) => label(text, target, provider),
         _ => Ok(None),
     }

@@ -129,6 +129,7 @@ base_types! {
     Regtype 2206 2211 "regtype" "regtype" Numeric false;
     Uuid 2950 2951 "uuid" "uuid" User false;
     Jsonb 3802 3807 "jsonb" "jsonb" User false;
+    Jsonpath 4072 4073 "jsonpath" "jsonpath" User false;
     Record 2249 2287 "record" "record" Pseudo false;
     Void 2278 0 "void" "void" Pseudo false;
     Unknown 705 0 "unknown" "unknown" Unknown false;

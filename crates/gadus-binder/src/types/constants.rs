@@ -16,7 +16,7 @@ scalars! {
     BOOL Bool BYTEA Bytea CHAR Char NAME Name INT8 Int8 INT2 Int2 INT4 Int4 TEXT Text OID Oid JSON Json FLOAT4 Float4
     FLOAT8 Float8 BPCHAR Bpchar VARCHAR Varchar DATE Date TIME Time TIMESTAMP Timestamp TIMESTAMPTZ Timestamptz
     INTERVAL Interval TIMETZ Timetz BIT Bit VARBIT Varbit NUMERIC Numeric REGPROC Regproc REGCLASS Regclass
-    REGTYPE Regtype UUID Uuid JSONB Jsonb RECORD Record VOID Void UNKNOWN Unknown ANY Any ANYARRAY AnyArray
+    REGTYPE Regtype UUID Uuid JSONB Jsonb JSONPATH Jsonpath RECORD Record VOID Void UNKNOWN Unknown ANY Any ANYARRAY AnyArray
     ANYELEMENT AnyElement ANYNONARRAY AnyNonArray ANYENUM AnyEnum ANYCOMPATIBLE AnyCompatible
     ANYCOMPATIBLEARRAY AnyCompatibleArray ANYCOMPATIBLENONARRAY AnyCompatibleNonArray
 }

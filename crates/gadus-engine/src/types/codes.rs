@@ -71,6 +71,7 @@ impl ColumnType {
             Self::Uuid => 19,
             Self::Interval => 25,
             Self::Json => 20,
+            Self::Jsonb => 27,
             Self::Numeric(_) => NUMERIC_CODE,
             Self::Enum(_) => ENUM_CODE,
             Self::Characters(of) => of.code(),
@@ -105,6 +106,7 @@ impl ColumnType {
             19 => Self::Uuid,
             25 => Self::Interval,
             20 => Self::Json,
+            27 => Self::Jsonb,
             _ => return None,
         })
     }

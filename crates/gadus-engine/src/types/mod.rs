@@ -66,6 +66,9 @@ pub const EXTENSION_KEY: &str = "ARROW:extension:name";
 /// Arrow's extension type of JSON documents.
 pub const JSON_EXTENSION: &str = "arrow.json";
 
+/// Extension type of JSON documents as values: texts as PostgreSQL writes JSONB.
+pub const JSONB_EXTENSION: &str = "gadus.jsonb";
+
 /// The logical type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ColumnType {
@@ -118,6 +121,8 @@ pub enum ColumnType {
     Interval,
     /// A JSON document, as the text that it was given as.
     Json,
+    /// A JSON document as a value: the text that PostgreSQL writes of its JSONB.
+    Jsonb,
     /// One of the labels of an enumeration, which [`Enum::new`] gives.
     Enum(&'static Enum),
     /// Texts with a length, and PostgreSQL's `name` and `"char"`.
@@ -149,6 +154,7 @@ impl ColumnType {
             | Self::Numeric(_)
             | Self::Binary
             | Self::Json
+            | Self::Jsonb
             | Self::Enum(_)
             | Self::Characters(_)
             | Self::Nested(_) => StorageClass::Bytes,
@@ -164,7 +170,12 @@ impl ColumnType {
     pub fn is_text(self) -> bool {
         matches!(
             self,
-            Self::Text | Self::Numeric(_) | Self::Json | Self::Enum(_) | Self::Characters(_)
+            Self::Text
+                | Self::Numeric(_)
+                | Self::Json
+                | Self::Jsonb
+                | Self::Enum(_)
+                | Self::Characters(_)
         )
     }
 
@@ -184,9 +195,12 @@ impl ColumnType {
             Self::Float32 => DataType::Float32,
             Self::Float64 => DataType::Float64,
             Self::Decimal { precision, scale } => DataType::Decimal128(precision, scale),
-            Self::Text | Self::Numeric(_) | Self::Json | Self::Enum(_) | Self::Characters(_) => {
-                DataType::Utf8View
-            }
+            Self::Text
+            | Self::Numeric(_)
+            | Self::Json
+            | Self::Jsonb
+            | Self::Enum(_)
+            | Self::Characters(_) => DataType::Utf8View,
             Self::Binary => DataType::BinaryView,
             Self::Date => DataType::Date32,
             Self::Time => DataType::Time64(TimeUnit::Microsecond),
@@ -207,6 +221,7 @@ impl ColumnType {
         let extension = match self {
             Self::Uuid => "arrow.uuid",
             Self::Json => JSON_EXTENSION,
+            Self::Jsonb => JSONB_EXTENSION,
             Self::Numeric(_) => NUMERIC_EXTENSION,
             Self::Enum(of) => return field.with_metadata(of.metadata()),
             Self::Characters(of) => return field.with_metadata(of.metadata()),
@@ -221,6 +236,9 @@ impl ColumnType {
         match Self::from_arrow(field.data_type()) {
             Some(Self::Text) if field.extension_type_name() == Some(JSON_EXTENSION) => {
                 Some(Self::Json)
+            }
+            Some(Self::Text) if field.extension_type_name() == Some(JSONB_EXTENSION) => {
+                Some(Self::Jsonb)
             }
             Some(Self::Text) if is_numeric_text(field) => Some(Self::Numeric(None)),
             Some(Self::Text) => Some(match Characters::of_field(field) {
@@ -272,7 +290,10 @@ impl ColumnType {
     /// Whether values have an order and an equality that their stored form tells, so that they may be in keys.
     #[must_use]
     pub fn is_ordered(self) -> bool {
-        !matches!(self, Self::Numeric(_) | Self::Interval | Self::Nested(_))
+        !matches!(
+            self,
+            Self::Numeric(_) | Self::Interval | Self::Json | Self::Jsonb | Self::Nested(_)
+        )
     }
 
     /// Whether values are sorted and compared otherwise than the texts or numbers as which they are kept; they are equal
@@ -347,6 +368,7 @@ impl fmt::Display for ColumnType {
             Self::Uuid => "UUID",
             Self::Interval => "INTERVAL",
             Self::Json => "JSON",
+            Self::Jsonb => "JSONB",
             Self::Enum(of) => return of.fmt(f),
             Self::Characters(of) => return of.fmt(f),
             Self::Nested(nested) => return nested.fmt(f),

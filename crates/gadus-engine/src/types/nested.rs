@@ -84,6 +84,7 @@ impl Nested {
             !matches!(
                 part,
                 ColumnType::Json
+                    | ColumnType::Jsonb
                     | ColumnType::Enum(_)
                     | ColumnType::Numeric(_)
                     | ColumnType::Characters(_)

@@ -234,7 +234,7 @@ fn changed_array(
 }
 
 /// Reads an integer as C's `strtol`, to the end.
-fn integer(text: &str) -> Option<i32> {
+pub(super) fn integer(text: &str) -> Option<i32> {
     let trimmed = text.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '\x0b');
     let is_number =
         trimmed.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'-'));

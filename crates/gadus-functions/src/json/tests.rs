@@ -1,9 +1,11 @@
 //! Functions of documents, with PostgreSQL's answers.
 
 use super::{
-    NullTreatment, json_object, json_object_of_lists, json_strip_nulls, jsonb_contains,
-    jsonb_delete_index, jsonb_delete_keys, jsonb_delete_path, jsonb_exists_any_or_all,
-    jsonb_insert, jsonb_pretty, jsonb_set, jsonb_set_lax, jsonb_strip_nulls, normalized,
+    DocumentKind, NullTreatment, array_element, array_length, check_json, extract_path,
+    json_object, json_object_of_lists, json_strip_nulls, jsonb_contains, jsonb_delete_index,
+    jsonb_delete_keys, jsonb_delete_path, jsonb_exists_any_or_all, jsonb_insert, jsonb_pretty,
+    jsonb_set, jsonb_set_lax, jsonb_sort_key, jsonb_strip_nulls, normalized, object_field,
+    type_name, value_text,
 };
 
 const DOCUMENT: &str = r#"{"b": [0, 1, 2], "aa": null, "a": {"c": null}, "a": 1.50}"#;
@@ -112,4 +114,93 @@ fn documents_are_written_on_lines() {
     let text = "{\n    \"a\": [\n        1\n    ],\n    \"b\": {\n    }\n}";
     assert_eq!(jsonb_pretty(r#"{"b": {}, "a": [1]}"#, 1000).unwrap(), text);
     assert_eq!(jsonb_pretty("[1]", 3).unwrap_err().sqlstate, "54000");
+}
+
+#[test]
+fn errors_of_documents_are_explained() {
+    for (text, detail) in [
+        ("", "The input string ended unexpectedly."),
+        ("{", "The input string ended unexpectedly."),
+        ("[1,]", "Expected JSON value, but found \"]\"."),
+        ("[1 2]", "Expected \",\" or \"]\", but found \"2\"."),
+        ("{\"a\" 1}", "Expected \":\", but found \"1\"."),
+        ("{1:2}", "Expected string or \"}\", but found \"1\"."),
+        ("{\"a\":1,}", "Expected string, but found \"}\"."),
+        ("1 2", "Expected end of input, but found \"2\"."),
+        ("01", "Token \"01\" is invalid."),
+        ("\"abc", "Token \"\"abc\" is invalid."),
+        ("\"\\x\"", "Escape sequence \"\\x\" is invalid."),
+        ("\"\n\"", "Character with value 0x0a must be escaped."),
+        ("\"\\u12\"", "\"\\u\" must be followed by four hexadecimal digits."),
+    ] {
+        let error = check_json(text).unwrap_err();
+        assert_eq!(error.detail.as_deref(), Some(detail), "{text}");
+        assert_eq!(error.sqlstate, "22P02");
+    }
+    assert!(check_json("\"\\u0000\\ud800\"").is_ok());
+    assert_eq!(normalized("\"\\u0000\"").unwrap_err().sqlstate, "22P05");
+    assert!(normalized("\"\\ud800\"").is_err());
+}
+
+#[test]
+fn parts_are_ranges_of_the_text() {
+    let document = r#" {"a" : [1, {"b":"x\"}"}, "s"], "a\u0062":true, "a": [ ] , "n":null} "#;
+    assert_eq!(object_field(document, "ab").unwrap(), Some("true"));
+    assert_eq!(object_field(document, "a").unwrap(), Some("[ ]"));
+    assert_eq!(object_field(document, "z").unwrap(), None);
+    let list = r#"[1, {"b":"x\"}"}, "s"]"#;
+    assert_eq!(array_element(list, 1, DocumentKind::Text), Some(r#"{"b":"x\"}"}"#));
+    assert_eq!(array_element(list, -1, DocumentKind::Text), Some("\"s\""));
+    assert_eq!(array_element("7", 0, DocumentKind::Text), None);
+    assert_eq!(array_element("7", 0, DocumentKind::Binary), Some("7"));
+    assert_eq!(extract_path(list, &[Some("1"), Some("b")]).unwrap(), Some(r#""x\"}""#));
+    assert_eq!(extract_path(list, &[None]).unwrap(), None);
+    assert_eq!(value_text(r#""x\"}""#).unwrap().as_deref(), Some("x\"}"));
+    assert_eq!(value_text("null").unwrap(), None);
+    // Texts that are no documents were never stored, and end no program.
+    for wrong in ["", "{", "[", "{\"a", "[\"\\", "]", "{\"a\":", "[,", "{}}"] {
+        let _ = (object_field(wrong, "a"), array_element(wrong, 0, DocumentKind::Text));
+        let _ = (array_length(wrong), type_name(wrong));
+    }
+}
+
+#[test]
+fn keys_are_ordered_as_documents() {
+    let ordered = [
+        "[]",
+        "null",
+        "\"\"",
+        "\"a\"",
+        "\"ab\"",
+        "-1e100",
+        "-10",
+        "-9.5",
+        "-0.001",
+        "0",
+        "0.001",
+        "0.1",
+        "1",
+        "1.5",
+        "9",
+        "10",
+        "1e100",
+        "false",
+        "true",
+        "[null]",
+        "[1]",
+        "[[]]",
+        "[{}]",
+        "[1, 2]",
+        "{}",
+        "{\"a\": 1}",
+        "{\"a\": 2}",
+        "{\"b\": 0}",
+        "{\"a\": 0, \"b\": 0}",
+    ];
+    for (one, other) in ordered.iter().zip(&ordered[1..]) {
+        assert!(jsonb_sort_key(one).unwrap() < jsonb_sort_key(other).unwrap(), "{one} {other}");
+    }
+    for (one, other) in [("1.0", "1.00"), ("-0", "0.0"), ("1e2", "100"), ("[1.0]", "[1]")] {
+        assert_eq!(jsonb_sort_key(one).unwrap(), jsonb_sort_key(other).unwrap(), "{one}");
+    }
 }

@@ -146,7 +146,7 @@ pub(super) fn sorted_by_key(pairs: Vec<(String, Value)>) -> Vec<(String, Value)>
 }
 
 /// Appends a text between quotes, with escapes.
-pub(super) fn write_text(target: &mut String, value: &str) {
+pub fn write_text(target: &mut String, value: &str) {
     target.push('"');
     for character in value.chars() {
         match character {

@@ -2,7 +2,7 @@
 
 use super::Client;
 use crate::error::{Failure, SqlState};
-use crate::values::{Rows, Writer, is_null, text_writer};
+use crate::values::{Rows, Writer, is_null, oid_of_column, text_writer};
 use arrow::array::RecordBatch;
 use bytes::{BufMut, BytesMut};
 use gadus::{CopyForm, CopyFormat, CopyHeader, Outcome, put_copy_line as put_line};
@@ -56,7 +56,9 @@ impl Client {
         batch: &RecordBatch,
         header: &mut &[u8],
     ) -> Result<(), Failure> {
-        let rows = Rows::new(batch, std::iter::repeat((0, 1)), &self.connection.times())?;
+        let schema = batch.schema();
+        let columns = schema.fields().iter().map(|field| (oid_of_column(field), 1));
+        let rows = Rows::new(batch, columns, &self.connection.times())?;
         for row in 0..batch.num_rows() {
             let header = std::mem::take(header);
             self.channel.output.copy_data(|body| {

@@ -22,7 +22,9 @@ use crate::protocol::Field;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Field as ArrowField, Schema};
 use bytes::{BufMut, BytesMut};
-use gadus::{Characters, Enum, JSON_EXTENSION, NUMERIC_EXTENSION, TimeSettings, enum_number};
+use gadus::{
+    Characters, Enum, JSON_EXTENSION, JSONB_EXTENSION, NUMERIC_EXTENSION, TimeSettings, enum_number,
+};
 use std::sync::Arc;
 use vector::{vector_oid, vector_writer};
 
@@ -61,7 +63,7 @@ pub(crate) fn fields(
 }
 
 /// The number of the type that values of a column are sent as.
-fn oid_of_column(column: &ArrowField) -> u32 {
+pub(crate) fn oid_of_column(column: &ArrowField) -> u32 {
     if let Some(of) = Enum::of_field(column) {
         return enum_number(of);
     }
@@ -70,6 +72,7 @@ fn oid_of_column(column: &ArrowField) -> u32 {
     }
     match column.extension_type_name() {
         Some(JSON_EXTENSION) => Type::Json.oid(),
+        Some(JSONB_EXTENSION) => Type::Jsonb.oid(),
         Some(NUMERIC_EXTENSION) => Type::Numeric.oid(),
         _ => vector_oid(column).unwrap_or_else(|| oid_of(column.data_type())),
     }
@@ -105,6 +108,9 @@ pub(crate) fn checked_format(format: i16) -> Result<i16, Failure> {
         }
     }
 }
+
+/// Version before the text of JSONB in binary.
+pub(crate) const JSONB_VERSION: u8 = 1;
 
 /// The rows of a batch, to be written one by one.
 pub(crate) struct Rows<'a> {
@@ -152,6 +158,13 @@ fn writer_as<'a>(
         (None, _) if oid == Type::Numeric.oid() && *column.data_type() == DataType::Utf8View => {
             let texts = known(column.as_string_view_opt())?;
             Ok(Box::new(|row, body| numeric::put_binary_of_text(body, texts.value(row))))
+        }
+        (None, _) if oid == Type::Jsonb.oid() => {
+            let write = text_writer(&**column, times)?;
+            Ok(Box::new(move |row, body| {
+                body.put_u8(JSONB_VERSION);
+                write(row, body);
+            }))
         }
         (None, _) => binary_writer(&**column, times),
     }

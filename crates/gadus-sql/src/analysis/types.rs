@@ -31,7 +31,8 @@ pub(super) fn sql_type(column_type: ColumnType) -> Option<SqlType> {
         ColumnType::TimestampUtc => constants::TIMESTAMPTZ,
         ColumnType::Uuid => constants::UUID,
         ColumnType::Interval => constants::INTERVAL,
-        ColumnType::Json => constants::JSONB,
+        ColumnType::Json => constants::JSON,
+        ColumnType::Jsonb => constants::JSONB,
         ColumnType::Characters(of) => return Some(characters_type(of)),
         ColumnType::Enum(of) => TypeId::scalar(BaseType::Enum(of.name())),
         ColumnType::Nested(Nested::List(element)) => {

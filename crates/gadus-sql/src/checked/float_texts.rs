@@ -38,11 +38,12 @@ impl ScalarUDFImpl for FloatText {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        of_one_value(&args, texts)
+        of_one_value(&args, float_texts)
     }
 }
 
-fn texts(array: &ArrayRef) -> Result<ArrayRef> {
+/// Returns the texts of floating-point numbers.
+pub(crate) fn float_texts(array: &ArrayRef) -> Result<ArrayRef> {
     let mut rows = StringViewBuilder::with_capacity(array.len());
     let mut text = String::new();
     match array.data_type() {

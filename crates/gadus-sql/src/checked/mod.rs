@@ -23,7 +23,7 @@ mod unions;
 
 pub(crate) use arithmetic::CheckedArithmetic;
 pub(crate) use coercion::{BesideOthers, Casts};
-pub(crate) use float_texts::float_text;
+pub(crate) use float_texts::{float_text, float_texts};
 pub(crate) use float_variance::float_variance;
 pub(crate) use floats::float_operator;
 pub(crate) use moving::moving_aggregate;

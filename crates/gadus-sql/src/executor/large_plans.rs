@@ -5,6 +5,7 @@
 //!   statement fails at once, and its planning ends with the step.
 //! - A hand-over costs some microseconds and a stack, so small statements are planned where they are.
 
+use super::documents::refuse_compared_documents;
 use super::numerics::refuse_numerics;
 use super::task::in_task;
 use datafusion::common::Result;
@@ -37,6 +38,7 @@ pub(crate) fn logical_plan(
     let planning = async move {
         let plan = state.statement_to_plan(statement).await?;
         refuse_numerics(&plan)?;
+        refuse_compared_documents(&plan)?;
         Ok(plan)
     };
     apart(is_large, planning.boxed())

@@ -12,6 +12,7 @@
 //!   cancelled (`cancellation`).
 
 mod cancellation;
+mod documents;
 mod hand_off;
 mod large_plans;
 mod long_steps;

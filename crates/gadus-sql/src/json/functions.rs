@@ -1,10 +1,10 @@
 //! The functions of JSON.
 
 use super::built::building_functions;
-use super::{checked, read};
+use super::{checked, normalized};
 use crate::checked::ReadAs;
 use crate::error::to_datafusion;
-use arrow::array::{ArrayRef, AsArray, BooleanArray, StringViewArray};
+use arrow::array::{ArrayRef, AsArray, BooleanArray};
 use arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::{Result, ScalarValue, internal_err};
 use datafusion::logical_expr::expr::ScalarFunction;
@@ -14,38 +14,33 @@ use datafusion::logical_expr::{
 };
 use datafusion_functions_json::udfs;
 use gadus_engine::ColumnType;
-use jiter::{Jiter, Peek};
+use gadus_functions::json::check_json;
 use std::sync::Arc;
 
 /// The function that a cast to JSON is.
 pub(super) const JSON: &str = "json";
 
+/// Function that a cast to JSONB is.
+pub(super) const JSONB_NAME: &str = "jsonb";
+
 /// The functions, for all sessions.
 pub(crate) fn json_functions() -> Vec<Arc<ScalarUDF>> {
-    let also = |function: Arc<ScalarUDF>, names: &[&'static str]| {
-        Arc::new(ScalarUDF::clone(&function).with_aliases(names.iter().copied()))
-    };
     let mut functions = vec![
         udfs::json_get_bool_udf(),
         udfs::json_get_float_udf(),
         udfs::json_get_int_udf(),
         udfs::json_get_str_udf(),
-        also(part(), &["json_extract_path", "jsonb_extract_path"]),
-        also(udfs::json_as_text_udf(), &["json_extract_path_text", "jsonb_extract_path_text"]),
-        also(udfs::json_contains_udf(), &["jsonb_exists"]),
-        also(udfs::json_length_udf(), &["json_array_length", "jsonb_array_length"]),
+        gives_documents(udfs::json_get_json_udf()),
+        udfs::json_as_text_udf(),
+        udfs::json_contains_udf(),
+        udfs::json_length_udf(),
         udfs::json_object_keys_udf(),
-        also(documents(), &["jsonb"]),
-        also(own("json_typeof", DataType::Utf8View, kinds), &["jsonb_typeof"]),
+        documents(),
+        gives_jsonb(own(JSONB_NAME, DataType::Utf8View, jsonb_documents)),
         own("json_valid", DataType::Boolean, valid),
     ];
     functions.extend(building_functions());
     functions
-}
-
-/// What a path leads to, as a document.
-pub(super) fn part() -> Arc<ScalarUDF> {
-    gives_documents(udfs::json_get_json_udf())
 }
 
 /// What makes of a text the document that it is.
@@ -57,13 +52,18 @@ fn documents() -> Arc<ScalarUDF> {
     gives_documents(own(JSON, DataType::Utf8View, checked_documents))
 }
 
-/// A function whose texts are told to be documents, in the words in which columns of tables are.
+/// Returns a function whose texts are documents, as columns of tables are.
 fn gives_documents(function: Arc<ScalarUDF>) -> Arc<ScalarUDF> {
-    Arc::new(ScalarUDF::from(Documents(function)))
+    Arc::new(ScalarUDF::from(Documents(function, ColumnType::Json)))
+}
+
+/// Returns a function whose texts are JSONB.
+fn gives_jsonb(function: Arc<ScalarUDF>) -> Arc<ScalarUDF> {
+    Arc::new(ScalarUDF::from(Documents(function, ColumnType::Jsonb)))
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Documents(Arc<ScalarUDF>);
+struct Documents(Arc<ScalarUDF>, ColumnType);
 
 impl ScalarUDFImpl for Documents {
     fn name(&self) -> &str {
@@ -85,7 +85,7 @@ impl ScalarUDFImpl for Documents {
     fn return_field_from_args(&self, args: ReturnFieldArgs) -> Result<FieldRef> {
         let types = args.arg_fields.iter().map(|field| field.data_type().clone());
         let gives = self.return_type(&types.collect::<Vec<_>>())?;
-        let column = ColumnType::Json.field(self.name(), true);
+        let column = self.1.field(self.name(), true);
         Ok(Arc::new(column.with_data_type(gives)))
     }
 
@@ -112,24 +112,13 @@ fn checked_documents(texts: &ArrayRef) -> Result<ArrayRef> {
     checked(texts).map_err(to_datafusion)
 }
 
-/// Whether texts are documents.
-fn valid(texts: &ArrayRef) -> Result<ArrayRef> {
-    let texts = texts.as_string_view().iter();
-    let valid = texts.map(|text| text.map(|text| read(text).is_ok()));
-    Ok(Arc::new(valid.collect::<BooleanArray>()))
+fn jsonb_documents(texts: &ArrayRef) -> Result<ArrayRef> {
+    normalized(texts).map_err(to_datafusion)
 }
 
-/// What documents are, in PostgreSQL's words.
-fn kinds(texts: &ArrayRef) -> Result<ArrayRef> {
-    let texts = checked_documents(texts)?;
-    let kind = |text: &str| match Jiter::new(text.as_bytes()).peek() {
-        Ok(Peek::Object) => "object",
-        Ok(Peek::Array) => "array",
-        Ok(Peek::String) => "string",
-        Ok(Peek::True | Peek::False) => "boolean",
-        Ok(Peek::Null) => "null",
-        _ => "number",
-    };
-    let kinds = texts.as_string_view().iter().map(|text| text.map(kind));
-    Ok(Arc::new(kinds.collect::<StringViewArray>()))
+/// Returns true for texts that are documents.
+fn valid(texts: &ArrayRef) -> Result<ArrayRef> {
+    let texts = texts.as_string_view().iter();
+    let valid = texts.map(|text| text.map(|text| check_json(text).is_ok()));
+    Ok(Arc::new(valid.collect::<BooleanArray>()))
 }

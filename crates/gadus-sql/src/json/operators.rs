@@ -1,6 +1,5 @@
 //! The operators of JSON as calls of functions.
 
-use super::functions::part;
 use crate::lists::list_elements;
 use crate::memory::Memory;
 use crate::scalar_functions::named;
@@ -12,7 +11,6 @@ use datafusion::logical_expr::{Expr, ExprSchemable, ScalarUDF, lit};
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace};
-use datafusion_functions_json::udfs::json_as_text_udf;
 use std::sync::Arc;
 
 /// `->` and `#>`, which give documents, `->>` and `#>>`, which give texts, and what is asked of documents.
@@ -23,6 +21,12 @@ pub(crate) struct JsonOperators {
     exists: Arc<ScalarUDF>,
     exists_any: Arc<ScalarUDF>,
     exists_all: Arc<ScalarUDF>,
+    field: Arc<ScalarUDF>,
+    field_text: Arc<ScalarUDF>,
+    element: Arc<ScalarUDF>,
+    element_text: Arc<ScalarUDF>,
+    path: Arc<ScalarUDF>,
+    path_text: Arc<ScalarUDF>,
 }
 
 impl JsonOperators {
@@ -31,9 +35,15 @@ impl JsonOperators {
         Self {
             contains: named("jsonb_contains"),
             contained: named("jsonb_contained"),
-            exists: named("jsonb_has_key"),
+            exists: named("jsonb_exists"),
             exists_any: named("jsonb_exists_any"),
             exists_all: named("jsonb_exists_all"),
+            field: named("json_object_field"),
+            field_text: named("json_object_field_text"),
+            element: named("json_array_element"),
+            element_text: named("json_array_element_text"),
+            path: named("json_extract_path"),
+            path_text: named("json_extract_path_text"),
         }
     }
 
@@ -63,16 +73,21 @@ impl ExprPlanner for JsonOperators {
             let call = ScalarFunction::new_udf(function.clone(), arguments);
             return Ok(PlannerResult::Planned(Expr::ScalarFunction(call)));
         }
+        let is_place = expr.right.get_type(schema).is_ok_and(|of| of.is_integer());
         let function = match expr.op {
-            BinaryOperator::Arrow | BinaryOperator::HashArrow => part(),
-            BinaryOperator::LongArrow | BinaryOperator::HashLongArrow => json_as_text_udf(),
+            BinaryOperator::Arrow if is_place => &self.element,
+            BinaryOperator::Arrow => &self.field,
+            BinaryOperator::LongArrow if is_place => &self.element_text,
+            BinaryOperator::LongArrow => &self.field_text,
+            BinaryOperator::HashArrow => &self.path,
+            BinaryOperator::HashLongArrow => &self.path_text,
             _ => return Ok(PlannerResult::Original(expr)),
         };
         let is_path = matches!(expr.op, BinaryOperator::HashArrow | BinaryOperator::HashLongArrow);
         let steps = if is_path { steps(&expr.right) } else { None };
         let mut arguments = vec![expr.left];
         arguments.extend(steps.unwrap_or_else(|| vec![expr.right]));
-        let call = ScalarFunction::new_udf(function, arguments);
+        let call = ScalarFunction::new_udf(function.clone(), arguments);
         Ok(PlannerResult::Planned(Expr::ScalarFunction(call)))
     }
 }
@@ -117,12 +132,9 @@ pub(crate) fn question_marks(tokens: &mut [TokenWithSpan]) {
     }
 }
 
-/// The steps of a path that is written as PostgreSQL writes lists: numbers are places in arrays.
+/// Returns the steps of a path that is written as PostgreSQL writes lists.
 fn steps(path: &Expr) -> Option<Vec<Expr>> {
     let Expr::Literal(value, _) = path else { return None };
-    let step = |step: Option<String>| {
-        let step = step?;
-        Some(step.parse::<i64>().map_or_else(|_| lit(step.as_str()), lit))
-    };
+    let step = |step: Option<String>| Some(lit(step?.as_str()));
     list_elements(value.try_as_str()??)?.into_iter().map(step).collect()
 }

@@ -1,6 +1,6 @@
 //! JSON as the name of a type, which DataFusion does not know: a cast is a call.
 
-use super::functions::JSON;
+use super::functions::{JSON, JSONB_NAME};
 use crate::lists::call;
 use datafusion::sql::sqlparser::ast::{
     CastKind, DataType, Expr, Query, SetExpr, Statement, TypedString, Value as SqlValue, Values,
@@ -19,21 +19,24 @@ impl VisitorMut for Spelling {
     type Break = ();
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        let document = match expr {
+        let (document, is_json) = match expr {
             Expr::Cast {
                 kind: CastKind::Cast | CastKind::DoubleColon,
                 expr,
-                data_type: DataType::JSON | DataType::JSONB,
+                data_type: of @ (DataType::JSON | DataType::JSONB),
                 ..
-            } => std::mem::replace(&mut **expr, Expr::Value(SqlValue::Null.into())),
+            } => {
+                let null = Expr::Value(SqlValue::Null.into());
+                (std::mem::replace(&mut **expr, null), *of == DataType::JSON)
+            }
             Expr::TypedString(TypedString {
-                data_type: DataType::JSON | DataType::JSONB,
+                data_type: of @ (DataType::JSON | DataType::JSONB),
                 value,
                 ..
-            }) => Expr::Value(value.clone()),
+            }) => (Expr::Value(value.clone()), *of == DataType::JSON),
             _ => return ControlFlow::Continue(()),
         };
-        *expr = call(JSON, vec![document]);
+        *expr = call(if is_json { JSON } else { JSONB_NAME }, vec![document]);
         ControlFlow::Continue(())
     }
 
@@ -47,9 +50,14 @@ impl VisitorMut for Spelling {
             if !rows.iter().any(|row| is_document(&row[column])) {
                 continue;
             }
+            let name = if rows.iter().any(|row| is_call(&row[column], JSONB_NAME)) {
+                JSONB_NAME
+            } else {
+                JSON
+            };
             for value in rows.iter_mut().map(|row| &mut row[column]).filter(|value| is_null(value))
             {
-                *value = call(JSON, vec![Expr::Value(SqlValue::Null.into())]);
+                *value = call(name, vec![Expr::Value(SqlValue::Null.into())]);
             }
         }
         ControlFlow::Continue(())
@@ -57,8 +65,12 @@ impl VisitorMut for Spelling {
 }
 
 fn is_document(value: &Expr) -> bool {
+    is_call(value, JSON) || is_call(value, JSONB_NAME)
+}
+
+fn is_call(value: &Expr, function_name: &str) -> bool {
     let Expr::Function(function) = value else { return false };
-    matches!(function.name.0.as_slice(), [name] if name.as_ident().is_some_and(|name| name.value == JSON))
+    matches!(function.name.0.as_slice(), [name] if name.as_ident().is_some_and(|name| name.value == function_name))
 }
 
 fn is_null(value: &Expr) -> bool {

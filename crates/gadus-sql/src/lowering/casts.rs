@@ -1,12 +1,14 @@
 //! Conversions.
 
 use super::arrays::{convert_array, each, elements_of, modified_array, read_array, text_of_array};
+use super::json::{document_cast, document_kind};
 use super::types::{decimal, element_type, is_numeric, lowered_type};
 use super::{Lowering, Result, Typed, missing};
 use crate::arrays::is_array;
 use crate::byte_strings;
 use crate::characters::{Change, changed};
 use crate::checked::float_text;
+use crate::json::{self, JSONB, to_jsonb};
 use crate::numerics::{NUMERIC, from_numeric, to_numeric, with_modifier};
 use crate::times;
 use datafusion::arrow::datatypes::{DataType, Field};
@@ -15,7 +17,8 @@ use datafusion::logical_expr::{Expr, cast, lit, try_cast};
 use gadus_binder::bound::Scalar;
 use gadus_binder::catalog::{CastMethod, CastPath};
 use gadus_binder::types::{BaseType, Modifier, SqlType, constants};
-use gadus_engine::Characters;
+use gadus_engine::{Characters, ColumnType};
+use gadus_functions::json::DocumentKind;
 use gadus_numeric::TypeModifier;
 
 impl Lowering<'_> {
@@ -79,6 +82,9 @@ pub(super) fn cast_value(
             return cast_value(text, types, CastPath::Value(method), is_try);
         }
         (false, true) => return read_array(operand, target),
+    }
+    if !is_try && let Some(cast) = document_cast(&operand, source, target)? {
+        return Ok(cast);
     }
     if let Some(cast) = between_characters(&operand, source, target) {
         return Ok(cast);
@@ -145,7 +151,11 @@ fn apply_digits(operand: Typed, target: SqlType) -> Result<Typed> {
 }
 
 /// Returns a cast between texts and character types; `None` for other casts.
-fn between_characters(operand: &Typed, source: SqlType, target: SqlType) -> Option<Typed> {
+pub(super) fn between_characters(
+    operand: &Typed,
+    source: SqlType,
+    target: SqlType,
+) -> Option<Typed> {
     use BaseType::{Bpchar, Char, Name, Text, Unknown, Varchar};
     let is_text = |of: SqlType| {
         !of.id.is_array && matches!(of.id.base, Bpchar | Char | Name | Text | Unknown | Varchar)
@@ -202,8 +212,19 @@ pub(super) fn typed_output(value: Expr, field: &Field, data_type: SqlType) -> Re
         })?;
         return Ok(Some(shown.expr.alias(field.name())));
     }
-    let is_text = *field.data_type() == DataType::Utf8View;
-    let is_same = known == wanted || !is_text;
+    if *field.data_type() != DataType::Utf8View {
+        return Ok(None);
+    }
+    let kind = match ColumnType::from_field(field) {
+        Some(ColumnType::Json) => Some(DocumentKind::Text),
+        Some(ColumnType::Jsonb) => Some(DocumentKind::Binary),
+        _ => None,
+    };
+    let wanted_kind = document_kind(data_type.id);
+    if kind != wanted_kind {
+        return Ok(Some(json::shown(value, wanted_kind).alias(field.name())));
+    }
+    let is_same = known == wanted;
     Ok((!is_same).then(|| changed(value, Change::Typed(wanted)).alias(field.name())))
 }
 
@@ -242,6 +263,7 @@ pub(super) fn converted(operand: Typed, wanted: DataType, is_try: bool) -> Resul
         (DataType::Null, wanted) if *wanted == NUMERIC => lit(ScalarValue::LargeBinary(None)),
         (_, wanted) if *wanted == NUMERIC => to_numeric(expr),
         (from, wanted) if *from == NUMERIC => from_numeric(expr, wanted.clone()),
+        (DataType::Utf8View, wanted) if *wanted == JSONB => to_jsonb(expr),
         (DataType::Float32 | DataType::Float64, DataType::Utf8View) if !is_try => float_text(expr),
         // DataFusion divides by a power of ten, which is not the nearest number.
         (DataType::Decimal128(..), DataType::Float32 | DataType::Float64) if !is_try => {

@@ -4,12 +4,13 @@
 //! - Its parts share their columns: RETURNING names those of the rows that were found.
 
 use super::casts::{converted, typed_output};
+use super::json::{read_stored, shown_value};
 use super::types::{arrow_type, is_numeric};
 use super::{
     KnownTables, Lowering, Result, Tables, Typed, column, column_name, missing, relations, shown,
 };
 use crate::common_rows::CommonTables;
-use crate::numerics::{NUMERIC, shown as shown_value, to_numeric};
+use crate::numerics::{self, NUMERIC};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
 use datafusion::common::{Column, ScalarValue};
@@ -20,7 +21,6 @@ use gadus_binder::bound::{
     ColumnId, ColumnValue, CommonTable, Relational, RowColumns, Scalar, ScalarKind,
 };
 use gadus_binder::types::SqlType;
-use gadus_engine::is_numeric_text;
 use std::sync::Arc;
 
 /// Name of the column with the numbers of rows; others are called by theirs.
@@ -79,9 +79,9 @@ impl<'a> ChangeLowering<'a> {
             let columns = fields.filter(|field| field.name() != ROW_COLUMN);
             items.extend(columns.map(|field| {
                 let column = Expr::Column(Column::new_unqualified(field.name()));
-                match *field.data_type() == NUMERIC {
-                    true => shown_value(column).alias(field.name()),
-                    false => column,
+                match shown_value(column.clone(), field.data_type()) {
+                    Some(shown) => shown.alias(field.name()),
+                    None => column,
                 }
             }));
         }
@@ -105,13 +105,13 @@ impl<'a> ChangeLowering<'a> {
     ) -> Result<LogicalPlan> {
         let schema = rows.schema();
         for (id, field) in columns.iter().zip(schema.fields()) {
-            let is_numeric = is_numeric_text(field);
-            self.0.make(*id, if is_numeric { NUMERIC } else { field.data_type().clone() });
+            let stored = read_stored(field, column(*id));
+            self.0.make(*id, stored.map_or_else(|| field.data_type().clone(), |of| of.data_type));
         }
         let scan = LogicalPlanBuilder::scan("rows", provider_as_source(rows), None)?;
         let named = schema.fields().iter().map(|field| {
             let from = Expr::Column(Column::new(Some("rows"), field.name()));
-            let value = if is_numeric_text(field) { to_numeric(from) } else { from };
+            let value = read_stored(field, from.clone()).map_or(from, |stored| stored.expr);
             value.alias(field.name())
         });
         let mut input = scan.project(named)?.build()?;
@@ -181,9 +181,12 @@ impl<'a> ChangeLowering<'a> {
             return Ok(converted(value, self.type_of_column(column)?, false)?.expr);
         }
         match arrow_type(data_type) {
-            Some(wanted) => Ok(converted(value, wanted, false)?.expr),
+            Some(wanted) => {
+                let value = converted(value, wanted, false)?;
+                Ok(shown_value(value.expr.clone(), &value.data_type).unwrap_or(value.expr))
+            }
             None if is_numeric(data_type) => {
-                Ok(shown_value(converted(value, NUMERIC, false)?.expr))
+                Ok(numerics::shown(converted(value, NUMERIC, false)?.expr))
             }
             None => missing(format!("type {data_type}")),
         }

@@ -1,11 +1,13 @@
 //! WITH, and WITH RECURSIVE.
 
 use super::casts::converted;
+use super::json::read_stored;
 use super::keys::has_key;
 use super::types::{common_type, is_exact};
 use super::{KnownTables, Lowering, Result, Typed, column_name, missing};
 use crate::common_rows::CommonTable as SharedTable;
-use crate::numerics::{NUMERIC, to_numeric};
+use crate::json::{self, JSONB};
+use crate::numerics::NUMERIC;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::cte_worktable::CteWorkTable;
 use datafusion::common::Column;
@@ -13,7 +15,6 @@ use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use gadus_binder::bound::{BoundQuery, ColumnId, CommonTable, CommonTableId, Relational};
-use gadus_engine::is_numeric_text;
 use std::sync::Arc;
 
 /// Plan of a common table.
@@ -74,7 +75,7 @@ impl Lowering<'_> {
             let scan = LogicalPlanBuilder::scan("common", provider_as_source(rows.clone()), None)?;
             let items = schema.fields().iter().map(|field| {
                 let value = Expr::Column(Column::new(Some("common"), field.name()));
-                let value = if is_numeric_text(field) { to_numeric(value) } else { value };
+                let value = read_stored(field, value.clone()).map_or(value, |stored| stored.expr);
                 value.alias(field.name())
             });
             let plan = scan.project(items)?.build()?;
@@ -180,14 +181,21 @@ fn is_volatile(plan: &LogicalPlan) -> bool {
 
 /// Gives the columns of a plan names of a common table, and types.
 fn named(plan: LogicalPlan, table: &str, types: &[DataType]) -> Result<LogicalPlan> {
-    let fields = plan.schema().fields().iter().map(|field| field.data_type().clone());
-    let columns = plan.schema().columns().into_iter().zip(fields).zip(types);
+    let columns = plan.schema().columns().into_iter().zip(plan.schema().fields()).zip(types);
     let mut items = Vec::with_capacity(types.len());
-    for (place, ((from, given), wanted)) in columns.enumerate() {
+    for (place, ((from, field), wanted)) in columns.enumerate() {
+        let given = field.data_type().clone();
         if common_type(&given, wanted).as_ref() != Some(wanted) {
             return missing(format!("a recursive column of {wanted} and {given}"));
         }
-        let value = converted(Typed::new(Expr::Column(from), given), wanted.clone(), false)?;
+        let from = Expr::Column(from);
+        // Columns of both parts have to be the same, extension types among them.
+        let from = match field.metadata().is_empty() {
+            false if given == JSONB => json::plain_jsonb(from),
+            false if given == DataType::Utf8View => json::shown(from, None),
+            _ => from,
+        };
+        let value = converted(Typed::new(from, given), wanted.clone(), false)?;
         items.push(value.expr.alias(format!("{table}_{place}")));
     }
     Ok(LogicalPlanBuilder::from(plan).project(items)?.build()?)

@@ -2,9 +2,11 @@
 
 use super::arrays::array_literal;
 use super::casts::converted;
+use super::json::document_kind;
 use super::times::{limited_literal, time_literal};
-use super::types::{decimal, is_numeric, lowered_type};
+use super::types::{decimal, is_numeric, lowered_type, parameter_type};
 use super::{Lowering, Result, Typed, missing};
+use crate::json::{JSONB, to_json, to_jsonb};
 use crate::numerics::NUMERIC;
 use datafusion::arrow::datatypes::{DataType, Field};
 use datafusion::common::ScalarValue;
@@ -13,6 +15,7 @@ use datafusion::logical_expr::{Expr, lit};
 use gadus_binder::bound::Constant;
 use gadus_binder::types::{BaseType, Modifier, SqlType};
 use gadus_engine::Characters;
+use gadus_functions::json::DocumentKind;
 use gadus_numeric::Numeric;
 use gadus_syntax::Span;
 use std::sync::Arc;
@@ -63,11 +66,18 @@ impl Lowering<'_> {
         let known =
             usize::try_from(number).ok().and_then(|at| self.parameters.get(at.checked_sub(1)?));
         let data_type = known.copied().unwrap_or(data_type);
-        let wanted = lowered_type(data_type)?;
+        let Some(wanted) = parameter_type(data_type) else {
+            return missing(format!("type {data_type}"));
+        };
         let name = format!("${number}");
         let field = Arc::new(Field::new(&name, wanted.clone(), true));
         let placeholder = Placeholder::new_with_field(name, Some(field));
-        Ok(Typed::new(Expr::Placeholder(placeholder), wanted))
+        let value = Expr::Placeholder(placeholder);
+        Ok(match document_kind(data_type.id) {
+            Some(DocumentKind::Text) => Typed::new(to_json(value), wanted),
+            Some(DocumentKind::Binary) => Typed::new(to_jsonb(value), JSONB),
+            None => Typed::new(value, wanted),
+        })
     }
 }
 
@@ -79,7 +89,9 @@ fn text_literal(text: &str, data_type: SqlType, wanted: DataType, span: Span) ->
     let plain = |text: &str| lit(ScalarValue::Utf8View(Some(text.to_owned())));
     let literal = plain(text);
     let expr = match data_type.id.base {
-        BaseType::Text | BaseType::Varchar | BaseType::Unknown => literal,
+        BaseType::Text | BaseType::Varchar | BaseType::Unknown | BaseType::Jsonpath => literal,
+        // What the binder does not check is too deep.
+        BaseType::Json => to_json(literal),
         BaseType::Name => plain(&Characters::Name.cut(text)),
         BaseType::Char => plain(&Characters::Byte.cut(text)),
         BaseType::Bpchar => plain(text.trim_end_matches(' ')),

@@ -7,6 +7,7 @@ use super::relations::unify;
 use super::scalars::balanced;
 use super::{Lowering, Result, Typed, missing};
 use crate::arrays::is_array;
+use crate::json::JSONB;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::{Case, InList, ScalarFunction};
@@ -14,6 +15,16 @@ use datafusion::logical_expr::{Expr, Operator as PlanOperator, lit};
 use gadus_binder::bound::{QuantifiedArray, Scalar, ScalarKind};
 use gadus_binder::catalog::Operator;
 use gadus_syntax::ast::{Quantifier, ValueFunction};
+
+/// Returns the greater or the lesser of two values of JSONB; of NULL and a value the value.
+fn extreme_of(name: &str, one: Expr, other: Expr) -> Expr {
+    let keys = [&one, &other].map(|value| key(Typed::new(value.clone(), JSONB)));
+    let [first, second] = keys;
+    let decides = if name == "greatest" { first.lt(second) } else { first.gt(second) };
+    let takes_other = one.clone().is_null().or(other.clone().is_not_null().and(decides));
+    let branches = vec![(Box::new(takes_other), Box::new(other))];
+    Expr::Case(Case::new(None, branches, Some(Box::new(one))))
+}
 
 impl Lowering<'_> {
     /// Lowers a function that gives one of its arguments.
@@ -29,8 +40,13 @@ impl Lowering<'_> {
         if is_array(&common) && name != "coalesce" {
             return missing(format!("{name} of arrays"));
         }
-        let values = values.into_iter().map(|value| value.expr).collect();
-        Ok(Typed::new(self.call(name, values)?, common))
+        let values = values.into_iter().map(|value| value.expr);
+        if common == JSONB && name != "coalesce" {
+            let extreme = values.reduce(|one, other| extreme_of(name, one, other));
+            let extreme = extreme.unwrap_or_else(|| lit(ScalarValue::LargeUtf8(None)));
+            return Ok(Typed::new(extreme, JSONB));
+        }
+        Ok(Typed::new(self.call(name, values.collect())?, common))
     }
 
     /// Calls a function of the planner.

@@ -15,7 +15,10 @@ use datafusion::arrow::datatypes::{DataType, TimeUnit};
 use datafusion::common::DFSchema;
 use datafusion::functions::math::isnan;
 use datafusion::logical_expr::expr::WindowFunction;
-use datafusion::logical_expr::{Expr, ExprSchemable, WindowFunctionDefinition, lit, when};
+use datafusion::logical_expr::type_coercion::functions::fields_with_udf;
+use datafusion::logical_expr::{
+    AggregateUDF, Expr, ExprSchemable, WindowFunctionDefinition, cast, lit, when,
+};
 use gadus_binder::bound::{OrderedScalar, Scalar, WindowBound, WindowCall};
 use gadus_binder::catalog::{Function, FunctionKind};
 use gadus_syntax::ast::{FrameExclusion, FrameUnits};
@@ -69,12 +72,13 @@ impl Lowering<'_> {
     pub(super) fn framed_call(
         &mut self,
         call: &WindowCall,
+        aggregate: Option<Typed>,
         schema: &DFSchema,
     ) -> Result<(Expr, DataType, DataType)> {
         if call.ignores_nulls {
             return missing("IGNORE NULLS over this frame");
         }
-        let (function, mut arguments, known) = self.framed_function(call, schema)?;
+        let (function, mut arguments, known) = self.framed_function(call, aggregate, schema)?;
         let mut framed = Framed {
             call: function,
             arguments: arguments.len(),
@@ -123,6 +127,7 @@ impl Lowering<'_> {
     fn framed_function(
         &mut self,
         call: &WindowCall,
+        aggregate: Option<Typed>,
         schema: &DFSchema,
     ) -> Result<(Call, Vec<Expr>, Option<DataType>)> {
         let function = match call.call.function.name {
@@ -130,15 +135,21 @@ impl Lowering<'_> {
             "last_value" => Call::Last,
             "nth_value" => Call::Nth,
             name => {
-                let (Typed { expr, .. }, data_type) = self.aggregate_call(&call.call, schema)?;
+                let (Typed { expr, .. }, data_type) = match aggregate {
+                    Some(aggregate) => {
+                        let data_type = aggregate.data_type.clone();
+                        (aggregate, data_type)
+                    }
+                    None => self.aggregate_call(&call.call, schema)?,
+                };
                 let Expr::AggregateFunction(aggregate) = expr else {
                     return missing(format!("{name} over a window"));
                 };
                 if aggregate.params.distinct || !aggregate.params.order_by.is_empty() {
                     return missing("DISTINCT or ORDER BY in a call over a window");
                 }
-                let aggregation = Call::Aggregate(aggregate.func);
-                return Ok((aggregation, aggregate.params.args, Some(data_type)));
+                let arguments = coerced(&aggregate.func, aggregate.params.args, schema)?;
+                return Ok((Call::Aggregate(aggregate.func), arguments, Some(data_type)));
             }
         };
         let mut arguments = Vec::with_capacity(call.call.arguments.len());
@@ -180,6 +191,20 @@ impl Lowering<'_> {
         }
         Ok(ends)
     }
+}
+
+/// Returns the arguments of an aggregate in the types that it takes: DataFusion's rules see only a window function.
+fn coerced(function: &AggregateUDF, arguments: Vec<Expr>, schema: &DFSchema) -> Result<Vec<Expr>> {
+    let fields = arguments.iter().map(|argument| Ok(argument.to_field(schema)?.1));
+    let fields = fields.collect::<Result<Vec<_>>>()?;
+    let wanted = fields_with_udf(&fields, function)?;
+    let coerced = arguments.into_iter().zip(fields).zip(wanted).map(
+        |((argument, given), wanted)| match given.data_type() == wanted.data_type() {
+            true => argument,
+            false => cast(argument, wanted.data_type().clone()),
+        },
+    );
+    Ok(coerced.collect())
 }
 
 /// Returns true for values whose bytes are in the order of the values.

@@ -104,6 +104,9 @@ impl Lowering<'_> {
         if let Some(call) = self.array_function(function, arguments, result, schema)? {
             return Ok(call);
         }
+        if let Some(call) = self.document_function(function, arguments, result, schema)? {
+            return Ok(call);
+        }
         if is_of_numerics(function) {
             let values = arguments.iter().map(|argument| self.scalar(argument, schema));
             return numeric_call(function.name, values.collect::<Result<_>>()?);

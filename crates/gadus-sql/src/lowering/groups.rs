@@ -43,19 +43,16 @@ struct Calls {
 }
 
 impl Calls {
-    /// Adds a call, whose column has a type, and whose result is finished by an expression over it.
+    /// Adds a call, whose result is finished by an expression over it.
     fn add(
         &mut self,
         id: ColumnId,
-        call: Typed,
-        wanted: &DataType,
-        finish: impl FnOnce(Typed) -> Expr,
+        call: Expr,
+        finish: impl FnOnce(Expr) -> Result<Expr>,
     ) -> Result<()> {
-        let name = call.expr.schema_name().to_string();
-        let column = Expr::Column(Column::new_unqualified(&name));
-        let column = converted(Typed::new(column, call.data_type), wanted.clone(), false)?;
-        self.items.push(finish(column).alias(column_name(id)));
-        self.add_plain(call.expr);
+        let column = Expr::Column(Column::new_unqualified(call.schema_name().to_string()));
+        self.items.push(finish(column)?.alias(column_name(id)));
+        self.add_plain(call);
         Ok(())
     }
 
@@ -82,8 +79,16 @@ impl Lowering<'_> {
         let input = self.with_groups(input, groups)?;
         let mut calls = Calls::default();
         for (id, call) in aggregates {
-            let (lowered, wanted) = self.aggregate_call(call, input.schema())?;
-            calls.add(*id, lowered, &wanted, |value| finished(call, value))?;
+            if let Some((document, finish)) = self.document_aggregate(call, input.schema())? {
+                calls.add(*id, document.expr, |column| Ok(finish.apply(column)))?;
+                self.make(*id, document.data_type);
+                continue;
+            }
+            let (Typed { expr, data_type }, wanted) = self.aggregate_call(call, input.schema())?;
+            calls.add(*id, expr, |column| {
+                let column = converted(Typed::new(column, data_type), wanted.clone(), false)?;
+                Ok(finished(call, column))
+            })?;
             self.make(*id, wanted);
         }
         let (input, by) = self.keyed(input, groups, &mut calls)?;

@@ -15,6 +15,11 @@ impl Lowering<'_> {
         if let Some(rows) = self.join_with_sets(join)? {
             return Ok(rows);
         }
+        if join.is_lateral
+            && let Some(rows) = self.lateral_rows(join)?
+        {
+            return Ok(rows);
+        }
         let left = self.relational(&join.left)?;
         let right = match join.is_lateral {
             true => self.lateral(join)?,

@@ -2,6 +2,7 @@
 
 use super::Typed;
 use crate::arrays::{self, is_array, leaf_of};
+use crate::json::{self, JSONB};
 use crate::numerics::{self, NUMERIC};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::functions_aggregate::expr_fn::{first_value, min};
@@ -11,7 +12,9 @@ use gadus_engine::INTERVAL;
 /// Returns true for a type whose values may be equal and look different.
 pub(super) fn has_key(data_type: &DataType) -> bool {
     let leaf = leaf_of(data_type);
-    *leaf == NUMERIC || (is_array(data_type) && (leaf.is_floating() || *leaf == INTERVAL))
+    *leaf == NUMERIC
+        || *data_type == JSONB
+        || (is_array(data_type) && (leaf.is_floating() || *leaf == INTERVAL))
 }
 
 /// Returns the expression that stands for a value in comparisons, orders and groups.
@@ -19,6 +22,7 @@ pub(super) fn key(value: Typed) -> Expr {
     match &value.data_type {
         array if is_array(array) => arrays::key_of(value.expr),
         numeric if *numeric == NUMERIC => numerics::key_of(value.expr),
+        document if *document == JSONB => json::key_of(value.expr),
         _ => value.expr,
     }
 }

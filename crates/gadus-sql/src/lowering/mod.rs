@@ -17,6 +17,7 @@ mod grouping;
 mod groups;
 mod guards;
 mod joins;
+mod json;
 mod keys;
 mod operators;
 mod relations;
@@ -33,11 +34,12 @@ mod windows;
 pub(crate) use changes::{ChangeLowering, Items, assigned_columns, column_of_name, schema_in_hand};
 pub(crate) use rows::lower_row;
 pub(crate) use tables::Tables;
-pub(crate) use types::arrow_type;
+pub(crate) use types::parameter_type;
 
 use crate::arrays::leaf_of;
 use crate::common_rows::{CommonTable as SharedTable, CommonTables};
-use crate::numerics::{self, NUMERIC};
+use crate::json::JSONB;
+use crate::numerics::NUMERIC;
 use arrays::shown_array;
 use casts::typed_output;
 use common_tables::LoweredTable;
@@ -177,7 +179,7 @@ pub(crate) fn lower_common_table(
     Ok(CommonTables::around(plan, lowering.shared))
 }
 
-/// Returns a plan whose texts tell of which character type they are.
+/// Returns a plan whose texts tell of which character type they are, and if they are JSON.
 fn typed(plan: LogicalPlan, query: &BoundQuery) -> Result<LogicalPlan> {
     let (mut items, mut is_other) = (Vec::with_capacity(query.outputs.len()), false);
     for (field, output) in plan.schema().fields().iter().zip(&query.outputs) {
@@ -192,18 +194,18 @@ fn typed(plan: LogicalPlan, query: &BoundQuery) -> Result<LogicalPlan> {
     }
 }
 
-/// Returns a plan whose numerics are as they leave.
+/// Returns a plan whose numerics and JSONB are as they leave.
 fn shown(plan: LogicalPlan) -> Result<LogicalPlan> {
     let fields = plan.schema().fields();
-    if !fields.iter().any(|field| *leaf_of(field.data_type()) == NUMERIC) {
+    if !fields.iter().any(|field| [NUMERIC, JSONB].contains(leaf_of(field.data_type()))) {
         return Ok(plan);
     }
     let mut items = Vec::with_capacity(fields.len());
     for field in fields {
         let value = Expr::Column(Column::new_unqualified(field.name()));
-        items.push(match field.data_type() {
-            numeric if *numeric == NUMERIC => numerics::shown(value).alias(field.name()),
-            other => match shown_array(value.clone(), other)? {
+        items.push(match json::shown_value(value.clone(), field.data_type()) {
+            Some(shown) => shown.alias(field.name()),
+            None => match shown_array(value.clone(), field.data_type())? {
                 Some(shown) => shown.alias(field.name()),
                 None => value,
             },

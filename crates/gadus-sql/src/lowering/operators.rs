@@ -31,6 +31,9 @@ impl Lowering<'_> {
         result: SqlType,
         schema: &DFSchema,
     ) -> Result<Typed> {
+        if let Some(call) = self.document_operator(operator, operands, result, schema)? {
+            return Ok(call);
+        }
         match operands {
             [operand] => {
                 let operand = self.scalar(operand, schema)?;

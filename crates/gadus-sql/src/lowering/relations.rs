@@ -1,14 +1,16 @@
 //! Operators over rows.
 
-use super::arrays::{sort_keys, with_order_columns};
+use super::arrays::{is_set_of_arrays, sort_keys, with_order_columns};
 use super::casts::converted;
 use super::changes::ROW_COLUMN;
+use super::json::read_stored;
 use super::types::{common_type, lowered_type};
 use super::{Lowering, Result, Typed, column_name, missing, no_columns};
 use crate::arrays::{is_array, leaf_of};
 use crate::characters::{Change, changed};
 use crate::executor::check_cancelled;
-use crate::numerics::{NUMERIC, to_numeric};
+use crate::json::is_jsonb_text;
+use crate::numerics::NUMERIC;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{Column, TableReference};
@@ -80,7 +82,10 @@ impl Lowering<'_> {
             }
             Relational::ProjectSets { input, calls } => {
                 let input = self.relational(input)?;
-                self.project_sets(input, calls)
+                match calls.iter().all(|call| is_set_of_arrays(&call.call)) {
+                    true => self.project_arrays(input, calls),
+                    false => self.project_documents(input, calls),
+                }
             }
             Relational::Lock { .. } => missing("FOR UPDATE"),
             Relational::Change(_) => missing("a change of rows"),
@@ -107,15 +112,16 @@ impl Lowering<'_> {
                 return missing("a column that the table does not have");
             };
             let from = Expr::Column(Column::new(Some(alias.clone()), field.name()));
-            let (value, data_type) = match is_numeric_text(field) {
-                true => (to_numeric(from), NUMERIC),
-                false => (from, column_type(known.data_type, field.data_type())?),
+            let value = match read_stored(field, from.clone()) {
+                Some(value) => value,
+                None => Typed::new(from, column_type(known.data_type, field.data_type())?),
             };
-            if data_type != NUMERIC && *field.data_type() != data_type {
+            let is_stored = is_numeric_text(field) || is_jsonb_text(field);
+            if !is_stored && *field.data_type() != value.data_type {
                 return missing(format!("column {} of type {}", field.name(), known.data_type));
             }
-            items.push(value.alias(column_name(*id)));
-            self.make(*id, data_type);
+            items.push(value.expr.alias(column_name(*id)));
+            self.make(*id, value.data_type);
         }
         if is_changed {
             let row = Column::new(Some(alias.clone()), ROW_ID_COLUMN);

@@ -1,15 +1,14 @@
 //! Expressions of one row, as tables keep them: conditions of CHECK and generated columns.
 
+use super::json::{read_stored, shown_value};
 use super::types::lowered_type;
-use super::{Lowering, Result, Tables, column_name, missing, no_columns};
-use crate::numerics::{self, NUMERIC};
+use super::{Lowering, Result, Tables, Typed, column_name, missing, no_columns};
 use datafusion::arrow::datatypes::Schema;
 use datafusion::common::Column;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::execution::SessionState as PlannerState;
 use datafusion::logical_expr::Expr;
 use gadus_binder::bound::{BoundQuery, Relational};
-use gadus_engine::is_numeric_text;
 use std::collections::HashMap;
 
 /// Returns the expression that a query computes of each row of its one relation, over the columns of a shape by their
@@ -34,22 +33,18 @@ pub(crate) fn lower_row(
             return missing("a column that the row does not have");
         };
         let value = Expr::Column(Column::new_unqualified(field.name()));
-        let (value, data_type) = match is_numeric_text(field) {
-            true => (numerics::to_numeric(value), NUMERIC),
-            false => match lowered_type(known.data_type) {
-                Ok(lowered) if lowered == *field.data_type() => (value, lowered),
-                // It may not be read at all.
-                _ => continue,
-            },
+        let value = match (read_stored(field, value.clone()), lowered_type(known.data_type)) {
+            (Some(value), _) => value,
+            (None, Ok(lowered)) if lowered == *field.data_type() => Typed::new(value, lowered),
+            // It may not be read at all.
+            _ => continue,
         };
-        named.insert(column_name(*id), value);
-        lowering.make(*id, data_type);
+        named.insert(column_name(*id), value.expr);
+        lowering.make(*id, value.data_type);
     }
     let value = lowering.scalar(item, &no_columns())?;
-    let expr = match value.data_type == NUMERIC {
-        true => numerics::shown(value.expr),
-        false => value.expr,
-    };
+    let shown = shown_value(value.expr.clone(), &value.data_type);
+    let expr = shown.unwrap_or(value.expr);
     let substituted = expr.transform_up(|expr| match &expr {
         Expr::Column(column) => Ok(match named.get(&column.name) {
             Some(value) => Transformed::yes(value.clone()),

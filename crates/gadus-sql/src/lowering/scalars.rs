@@ -1,6 +1,7 @@
 //! Expressions.
 
 use super::guards::{GUARDED_MAX, guard, may_fail};
+use super::json::{document_kind, refuse_compared};
 use super::{Lowering, Result, Typed, missing};
 use crate::executor::check_cancelled;
 use datafusion::arrow::datatypes::DataType;
@@ -44,8 +45,11 @@ impl Lowering<'_> {
                 self.is_distinct(operands, *negated, schema)
             }
             ScalarKind::Coalesce(values) => self.choice("coalesce", values, schema),
-            ScalarKind::Greatest(values) => self.choice("greatest", values, schema),
-            ScalarKind::Least(values) => self.choice("least", values, schema),
+            ScalarKind::Greatest(values) | ScalarKind::Least(values) => {
+                let is_greatest = matches!(scalar.kind, ScalarKind::Greatest(_));
+                refuse_compared([(scalar.data_type, scalar.span)])?;
+                self.choice(if is_greatest { "greatest" } else { "least" }, values, schema)
+            }
             ScalarKind::NullIf { operands, .. } => self.null_if(operands, schema),
             ScalarKind::Case { operand, branches, otherwise } => {
                 self.case(operand.as_deref(), branches, otherwise.as_deref(), schema)
@@ -62,9 +66,10 @@ impl Lowering<'_> {
             ScalarKind::Value(function) => self.value_function(*function),
             ScalarKind::Array(elements) => self.array(elements, scalar.data_type, schema),
             ScalarKind::Row(_) | ScalarKind::Field { .. } => missing("a row as a value"),
-            ScalarKind::Subscript { operand, items } => {
-                self.subscript((operand, items), scalar.span, schema)
-            }
+            ScalarKind::Subscript { operand, items } => match document_kind(operand.data_type.id) {
+                Some(_) => self.document_subscript(operand, items, schema),
+                None => self.subscript((operand, items), scalar.span, schema),
+            },
             ScalarKind::Collate { .. } => missing("COLLATE"),
             ScalarKind::Grouping(groups) => self.grouping(groups, scalar.data_type),
             ScalarKind::Default => missing("DEFAULT"),

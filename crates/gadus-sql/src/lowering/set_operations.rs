@@ -5,6 +5,7 @@
 
 use super::casts::converted;
 use super::distinct::by_keys;
+use super::json::refuse_compared;
 use super::keys::bits;
 use super::types::common_type;
 use super::windows::row_number;
@@ -13,6 +14,7 @@ use datafusion::common::{Column, ExprSchema, NullEquality};
 use datafusion::logical_expr::{Expr, JoinType, LogicalPlan, LogicalPlanBuilder};
 use gadus_binder::bound::{ColumnId, SetOperation};
 use gadus_binder::types::SqlType;
+use gadus_syntax::Span;
 use gadus_syntax::ast::SetOperator;
 
 /// Name of the column that numbers equal rows.
@@ -20,6 +22,9 @@ const COPY: &str = "copy";
 
 impl Lowering<'_> {
     pub(super) fn set_operation(&mut self, operation: &SetOperation) -> Result<LogicalPlan> {
+        if !(operation.all && operation.operator == SetOperator::Union) {
+            refuse_compared(operation.columns.iter().map(|(_, of)| (*of, Span::default())))?;
+        }
         let left = self.query(&operation.left)?;
         let right = self.query(&operation.right)?;
         let (left, right) = self.of_one_type(left, right, &operation.columns)?;

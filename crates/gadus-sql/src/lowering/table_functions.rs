@@ -21,17 +21,20 @@ use gadus_syntax::Span;
 use std::sync::Arc;
 
 impl Lowering<'_> {
-    /// Lowers sets of arrays, and `generate_series` of integers that are written out.
+    /// Lowers sets of arrays, functions of documents, and `generate_series` of values that are written out.
     pub(super) fn table_functions(
         &mut self,
         calls: &[TableCall],
         ordinality: Option<ColumnId>,
     ) -> Result<LogicalPlan> {
+        let row = LogicalPlanBuilder::empty(true).build()?;
         if calls.iter().all(|call| is_set_of_arrays(&call.call)) {
-            let row = LogicalPlanBuilder::empty(true).build()?;
             return self.unnested_tables(row, (calls, ordinality), NullHandling::Drop);
         }
-        let [TableCall { call, columns }] = calls else {
+        if let Some(rows) = self.document_rows(row, (calls, ordinality), false)? {
+            return Ok(rows);
+        }
+        let [TableCall { call, columns, .. }] = calls else {
             return missing("several functions in FROM");
         };
         let (ScalarKind::Function { function, arguments }, [(id, data_type)]) =

@@ -3,6 +3,7 @@
 use super::arrays::common_array;
 use super::{Result, missing};
 use crate::arrays::list_of;
+use crate::json::JSONB;
 use crate::numerics::NUMERIC;
 use datafusion::arrow::datatypes::{DataType, TimeUnit};
 use gadus_binder::types::{BaseType, Modifier, SqlType};
@@ -13,9 +14,11 @@ pub(super) const DIGITS_MAX: u8 = 38;
 
 /// Returns the Arrow type of values of a SQL type, of arrays with one dimension; `None` if there is none, or if the SQL type
 /// alone does not say it.
-pub(crate) fn arrow_type(data_type: SqlType) -> Option<DataType> {
+pub(super) fn arrow_type(data_type: SqlType) -> Option<DataType> {
     if let Some(element) = element_type(data_type) {
-        return arrow_type(element).map(list_of);
+        // Documents in arrays would be compared as texts.
+        let is_document = matches!(element.id.base, BaseType::Json | BaseType::Jsonb);
+        return if is_document { None } else { arrow_type(element).map(list_of) };
     }
     Some(match data_type.id.base {
         BaseType::Bool => DataType::Boolean,
@@ -27,6 +30,8 @@ pub(crate) fn arrow_type(data_type: SqlType) -> Option<DataType> {
         BaseType::Text | BaseType::Varchar | BaseType::Bpchar | BaseType::Name | BaseType::Char => {
             DataType::Utf8View
         }
+        BaseType::Json | BaseType::Jsonpath => DataType::Utf8View,
+        BaseType::Jsonb => JSONB,
         BaseType::Bytea => DataType::BinaryView,
         BaseType::Date => DataType::Date32,
         BaseType::Time => DataType::Time64(TimeUnit::Microsecond),
@@ -40,6 +45,15 @@ pub(crate) fn arrow_type(data_type: SqlType) -> Option<DataType> {
         }
         _ => return None,
     })
+}
+
+/// Returns the Arrow type of values of parameters of a SQL type; `None` if there is none.
+pub(crate) fn parameter_type(data_type: SqlType) -> Option<DataType> {
+    // Documents are read when the statement runs.
+    match arrow_type(data_type)? {
+        of if of == JSONB => Some(DataType::Utf8View),
+        of => Some(of),
+    }
 }
 
 /// Returns the Arrow type of a SQL type, or says that it has none.

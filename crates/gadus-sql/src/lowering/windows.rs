@@ -47,11 +47,21 @@ impl Lowering<'_> {
         let mut items = before.into_iter().map(Expr::Column).collect::<Vec<_>>();
         let mut distinct = HashMap::new();
         for (id, call) in calls {
-            let (expr, given, wanted) = self.window_call(call, input.schema())?;
+            let document = match call.call.function.kind {
+                FunctionKind::Window => None,
+                _ => self.document_aggregate(&call.call, input.schema())?,
+            };
+            let (aggregate, finish) = document.unzip();
+            let (expr, given, wanted) = self.window_call(call, aggregate, input.schema())?;
             let name = expr.schema_name().to_string();
             let value = Expr::Column(Column::new_unqualified(&name));
-            let value = finished(&call.call, Typed::new(value, given.clone()));
-            let value = converted(Typed::new(value, given), wanted.clone(), false)?.expr;
+            let value = match finish {
+                Some(finish) => finish.apply(value),
+                None => {
+                    let value = finished(&call.call, Typed::new(value, given.clone()));
+                    converted(Typed::new(value, given), wanted.clone(), false)?.expr
+                }
+            };
             items.push(value.alias(column_name(*id)));
             self.make(*id, wanted);
             // One column for calls that are the same.
@@ -61,15 +71,16 @@ impl Lowering<'_> {
         Ok(LogicalPlanBuilder::from(plan).project(items)?.build()?)
     }
 
-    /// Lowers a call; returns it with the type that it gives, and the type of its column.
+    /// Lowers a call, or takes an aggregate that is lowered; returns it with the type that it gives, and the type of its column.
     fn window_call(
         &mut self,
         call: &WindowCall,
+        aggregate: Option<Typed>,
         schema: &DFSchema,
     ) -> Result<(Expr, DataType, DataType)> {
         let function = call.call.function;
         if self.is_framed(call) {
-            return self.framed_call(call, schema);
+            return self.framed_call(call, aggregate, schema);
         }
         let (definition, arguments, known) = match function.kind {
             FunctionKind::Window => {
@@ -84,7 +95,13 @@ impl Lowering<'_> {
                 (kernel, arguments, None)
             }
             _ => {
-                let (Typed { expr, .. }, data_type) = self.aggregate_call(&call.call, schema)?;
+                let (Typed { expr, .. }, data_type) = match aggregate {
+                    Some(aggregate) => {
+                        let data_type = aggregate.data_type.clone();
+                        (aggregate, data_type)
+                    }
+                    None => self.aggregate_call(&call.call, schema)?,
+                };
                 let Expr::AggregateFunction(aggregate) = expr else {
                     return missing(format!("{} over a window", function.name));
                 };

@@ -182,6 +182,11 @@ macro_rules! numbers {
     }};
 }
 
+/// Returns the texts of exact numbers.
+pub(crate) fn numeric_texts(array: &ArrayRef) -> Result<ArrayRef> {
+    converted_from(array, &DataType::Utf8View)
+}
+
 pub(super) fn converted_from(array: &ArrayRef, wanted: &DataType) -> Result<ArrayRef> {
     Ok(match wanted {
         DataType::Int16 => numbers!(array, Int16Builder, Numeric::to_i16),

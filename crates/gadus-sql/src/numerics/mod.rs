@@ -15,7 +15,7 @@ mod values;
 
 pub(crate) use aggregates::aggregate;
 pub(crate) use casts::{
-    from_numeric, key_of, keys, numeric_field, shown, to_numeric, with_modifier,
+    from_numeric, key_of, keys, numeric_field, numeric_texts, shown, to_numeric, with_modifier,
 };
 pub(crate) use columns::{assigned, nearest};
 pub(crate) use functions::function;

@@ -126,6 +126,7 @@ fn of_value(column: ColumnType) -> (&'static Type, i64) {
         ColumnType::Uuid => ("uuid", -1),
         ColumnType::Interval => ("interval", -1),
         ColumnType::Json | ColumnType::Nested(_) => ("json", -1),
+        ColumnType::Jsonb => ("jsonb", -1),
         // Of which there are no lists.
         ColumnType::Enum(_) => ("text", -1),
     };

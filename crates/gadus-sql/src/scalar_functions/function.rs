@@ -127,6 +127,9 @@ impl ScalarUDFImpl for OfKernel {
             Kind::Json => {
                 ColumnType::Json.field(self.name(), true).with_data_type(gives.data_type())
             }
+            Kind::Jsonb => {
+                ColumnType::Jsonb.field(self.name(), true).with_data_type(gives.data_type())
+            }
             Kind::Scaled(digits) => {
                 let template = args.scalar_arguments.get(1).copied().flatten();
                 let template = template.and_then(|template| template.try_as_str()).flatten();
@@ -156,7 +159,7 @@ impl ScalarUDFImpl for OfKernel {
 }
 
 /// The error of a kernel on its way to the user.
-fn of_function(error: FunctionError) -> DataFusionError {
+pub(crate) fn of_function(error: FunctionError) -> DataFusionError {
     if error.is_cancellation()
         && let Err(cancelled) = check_cancelled()
     {
@@ -174,7 +177,12 @@ pub(crate) fn told(error: FunctionError) -> Error {
         "57014" => ErrorKind::Cancelled,
         _ => ErrorKind::Input,
     };
-    Error::new(kind, error.message).diagnosed(Diagnosis {
+    let told = Error::new(kind, error.message);
+    let told = match error.sqlstate {
+        "22P02" => told.because(Reason::InvalidText),
+        _ => told,
+    };
+    told.diagnosed(Diagnosis {
         sql_state: Some(error.sqlstate),
         detail: error.detail,
         hint: error.hint,

@@ -7,7 +7,7 @@ use arrow::array::{ArrayRef, AsArray};
 use gadus_functions::FunctionError;
 use gadus_functions::json::{self, NullTreatment};
 
-use Kind::{Boolean, Integer, Json, Text, Texts};
+use Kind::{Boolean, Integer, Json, Jsonb, Text, Texts};
 
 type Computed = Result<Answer, FunctionError>;
 
@@ -17,68 +17,62 @@ pub(super) const FUNCTIONS: &[Function] = &[
         Overload::strict(&[Json], Json, |of| answer(json::json_strip_nulls(of.text(0)))),
     ] },
     Function { name: "jsonb_strip_nulls", overloads: &[
-        Overload::strict(&[Json], Json, |of| answer(json::jsonb_strip_nulls(of.text(0)))),
+        Overload::strict(&[Jsonb], Jsonb, |of| answer(json::jsonb_strip_nulls(of.text(0)))),
     ] },
     Function { name: "json_object", overloads: &[
         Overload::strict(&[Texts], Json, |of| with_texts(of, 0, |texts| answer(json::json_object(texts)))),
         Overload::strict(&[Texts, Texts], Json, object_of_lists),
     ] },
     Function { name: "jsonb_object", overloads: &[
-        Overload::strict(&[Texts], Json, |of| {
+        Overload::strict(&[Texts], Jsonb, |of| {
             with_texts(of, 0, |texts| answer(json::json_object(texts).and_then(|object| json::normalized(&object))))
         }),
-        Overload::strict(&[Texts, Texts], Json, |of| match object_of_lists(of)? {
+        Overload::strict(&[Texts, Texts], Jsonb, |of| match object_of_lists(of)? {
             Answer::Text(object) => answer(json::normalized(&object)),
             other => Ok(other),
         }),
     ] },
     Function { name: "jsonb_pretty", overloads: &[
-        Overload::strict(&[Json], Text, |of| answer(json::jsonb_pretty(of.text(0), of.bytes_max))),
+        Overload::strict(&[Jsonb], Text, |of| answer(json::jsonb_pretty(of.text(0), of.bytes_max))),
     ] },
     Function { name: "jsonb_set", overloads: &[
-        Overload::strict(&[Json, Texts, Json], Json, |of| set(of, true)),
-        Overload::strict(&[Json, Texts, Json, Boolean], Json, |of| set(of, of.boolean(3))),
+        Overload::strict(&[Jsonb, Texts, Jsonb], Jsonb, |of| set(of, true)),
+        Overload::strict(&[Jsonb, Texts, Jsonb, Boolean], Jsonb, |of| set(of, of.boolean(3))),
     ] },
     Function { name: "jsonb_set_lax", overloads: &[
-        Overload::of_nulls(&[Json, Texts, Json], Json, set_lax),
-        Overload::of_nulls(&[Json, Texts, Json, Boolean], Json, set_lax),
-        Overload::of_nulls(&[Json, Texts, Json, Boolean, Text], Json, set_lax),
+        Overload::of_nulls(&[Jsonb, Texts, Jsonb], Jsonb, set_lax),
+        Overload::of_nulls(&[Jsonb, Texts, Jsonb, Boolean], Jsonb, set_lax),
+        Overload::of_nulls(&[Jsonb, Texts, Jsonb, Boolean, Text], Jsonb, set_lax),
     ] },
     Function { name: "jsonb_insert", overloads: &[
-        Overload::strict(&[Json, Texts, Json], Json, |of| insert(of, false)),
-        Overload::strict(&[Json, Texts, Json, Boolean], Json, |of| insert(of, of.boolean(3))),
+        Overload::strict(&[Jsonb, Texts, Jsonb], Jsonb, |of| insert(of, false)),
+        Overload::strict(&[Jsonb, Texts, Jsonb, Boolean], Jsonb, |of| insert(of, of.boolean(3))),
     ] },
     Function { name: "jsonb_delete_path", overloads: &[
-        Overload::strict(&[Json, Texts], Json, |of| {
+        Overload::strict(&[Jsonb, Texts], Jsonb, |of| {
             with_texts(of, 1, |path| answer(json::jsonb_delete_path(of.text(0), path)))
         }),
     ] },
     Function { name: "jsonb_delete", overloads: &[
-        Overload::strict(&[Json, Text], Json, |of| answer(json::jsonb_delete_keys(of.text(0), &[Some(of.text(1))]))),
-        Overload::strict(&[Json, Integer], Json, |of| answer(json::jsonb_delete_index(of.text(0), of.integer(1)?))),
-        Overload::strict(&[Json, Texts], Json, |of| {
+        Overload::strict(&[Jsonb, Text], Jsonb, |of| answer(json::jsonb_delete_keys(of.text(0), &[Some(of.text(1))]))),
+        Overload::strict(&[Jsonb, Integer], Jsonb, |of| answer(json::jsonb_delete_index(of.text(0), of.integer(1)?))),
+        Overload::strict(&[Jsonb, Texts], Jsonb, |of| {
             with_texts(of, 1, |keys| answer(json::jsonb_delete_keys(of.text(0), keys)))
         }),
     ] },
     Function { name: "jsonb_contains", overloads: &[
-        Overload::strict(&[Json, Json], Boolean, |of| answer(json::jsonb_contains(of.text(0), of.text(1)))),
+        Overload::strict(&[Jsonb, Jsonb], Boolean, |of| answer(json::jsonb_contains(of.text(0), of.text(1)))),
     ] },
     Function { name: "jsonb_contained", overloads: &[
-        Overload::strict(&[Json, Json], Boolean, |of| answer(json::jsonb_contains(of.text(1), of.text(0)))),
-    ] },
-    // The operator `?`, whose function PostgreSQL calls `jsonb_exists`.
-    Function { name: "jsonb_has_key", overloads: &[
-        Overload::strict(&[Json, Text], Boolean, |of| {
-            answer(json::jsonb_exists_any_or_all(of.text(0), &[Some(of.text(1))], false))
-        }),
+        Overload::strict(&[Jsonb, Jsonb], Boolean, |of| answer(json::jsonb_contains(of.text(1), of.text(0)))),
     ] },
     Function { name: "jsonb_exists_any", overloads: &[
-        Overload::strict(&[Json, Texts], Boolean, |of| {
+        Overload::strict(&[Jsonb, Texts], Boolean, |of| {
             with_texts(of, 1, |keys| answer(json::jsonb_exists_any_or_all(of.text(0), keys, false)))
         }),
     ] },
     Function { name: "jsonb_exists_all", overloads: &[
-        Overload::strict(&[Json, Texts], Boolean, |of| {
+        Overload::strict(&[Jsonb, Texts], Boolean, |of| {
             with_texts(of, 1, |keys| answer(json::jsonb_exists_any_or_all(of.text(0), keys, true)))
         }),
     ] },

@@ -7,18 +7,20 @@
 
 mod arguments;
 mod bytes;
+mod documents;
 mod function;
 mod json;
 mod numbers;
 mod operators;
 mod overloads;
+mod paths;
 mod patterns;
 mod results;
 mod templates;
 mod texts;
 mod times;
 
-pub(crate) use function::told;
+pub(crate) use function::{of_function, told};
 pub(crate) use operators::{PatternOperators, SimilarTo};
 
 use crate::memory::Memory;
@@ -30,8 +32,10 @@ use std::sync::Arc;
 /// All functions, by subject.
 const TABLES: &[&[Function]] = &[
     bytes::FUNCTIONS,
+    documents::FUNCTIONS,
     json::FUNCTIONS,
     numbers::FUNCTIONS,
+    paths::FUNCTIONS,
     patterns::FUNCTIONS,
     templates::FUNCTIONS,
     texts::FUNCTIONS,

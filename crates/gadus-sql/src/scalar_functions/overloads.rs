@@ -5,6 +5,7 @@
 
 use super::arguments::Arguments;
 use super::results::Answer;
+use crate::json::JSONB;
 use arrow::datatypes::{DataType, Field, TimeUnit};
 use gadus_engine::INTERVAL;
 use gadus_functions::FunctionError;
@@ -23,6 +24,8 @@ pub(super) enum Kind {
     Integer,
     Interval,
     Json,
+    /// JSONB as plans have it; a text is taken for it.
+    Jsonb,
     /// Decimals of any scale; a result is an integer.
     Numeric,
     /// A result whose scale the second argument decides, if it is a literal.
@@ -133,6 +136,7 @@ impl Kind {
         let list = |of| DataType::List(Arc::new(Field::new_list_field(of, true)));
         match self {
             Self::Any | Self::Json | Self::Text => DataType::Utf8View,
+            Self::Jsonb => JSONB,
             Self::Bigint => DataType::Int64,
             Self::Boolean => DataType::Boolean,
             Self::Bytes => DataType::BinaryView,
@@ -162,6 +166,7 @@ impl Kind {
             Self::Integer => "integer",
             Self::Interval => "interval",
             Self::Json => "json",
+            Self::Jsonb => "jsonb",
             Self::Numeric | Self::Scaled(_) => "numeric",
             Self::Text => "text",
             Self::Texts | Self::TextLists => "text[]",
@@ -187,7 +192,7 @@ fn cost(from: &DataType, to: Kind) -> Option<u32> {
     Some(match (to, from) {
         (_, Null) => 0,
         (Kind::Any, _) => 20,
-        (Kind::Text | Kind::Json, _) if is_text => 0,
+        (Kind::Text | Kind::Json | Kind::Jsonb, _) if is_text => 0,
         (Kind::Bytes, from) if from.is_binary() => 0,
         (Kind::Integer, Int8 | Int16 | Int32 | UInt8 | UInt16) => 0,
         // Literals have 64 bits.

@@ -3,7 +3,8 @@
 use super::overloads::Kind;
 use arrow::array::{
     ArrayRef, BinaryViewBuilder, BooleanBuilder, Date32Builder, Decimal128Builder, Float64Builder,
-    Int32Builder, Int64Builder, ListBuilder, StringViewBuilder, TimestampMicrosecondBuilder,
+    Int32Builder, Int64Builder, LargeStringBuilder, ListBuilder, StringViewBuilder,
+    TimestampMicrosecondBuilder,
 };
 use arrow::datatypes::DataType;
 use datafusion::common::{Result, exec_err, internal_err};
@@ -90,6 +91,8 @@ pub(super) enum Results {
     Lists(ListBuilder<StringViewBuilder>),
     ListsOfLists(ListBuilder<ListBuilder<StringViewBuilder>>),
     Texts(StringViewBuilder),
+    /// JSONB
+    Documents(LargeStringBuilder),
     Times(TimestampMicrosecondBuilder),
 }
 
@@ -113,6 +116,7 @@ impl Results {
             Kind::Timestamp | Kind::TimestampUtc => Self::Times(
                 TimestampMicrosecondBuilder::with_capacity(rows).with_data_type(kind.data_type()),
             ),
+            Kind::Jsonb => Self::Documents(LargeStringBuilder::new()),
             _ => Self::Texts(StringViewBuilder::with_capacity(rows)),
         }
     }
@@ -138,6 +142,7 @@ impl Results {
                 Err(_) => return internal_err!("{value} are no days of a date"),
             },
             (Self::Texts(rows), Answer::Text(value)) => rows.try_append_value(value)?,
+            (Self::Documents(rows), Answer::Text(value)) => rows.append_value(value),
             (Self::Lists(rows), Answer::Texts(value)) => append_list(rows, value)?,
             (Self::ListsOfLists(rows), Answer::TextLists(lists)) => {
                 for list in lists {
@@ -163,6 +168,7 @@ impl Results {
             Self::Lists(rows) => rows.append_null(),
             Self::ListsOfLists(rows) => rows.append_null(),
             Self::Texts(rows) => rows.append_null(),
+            Self::Documents(rows) => rows.append_null(),
             Self::Times(rows) => rows.append_null(),
         }
     }
@@ -179,6 +185,7 @@ impl Results {
             Self::Lists(mut rows) => Arc::new(rows.finish()),
             Self::ListsOfLists(mut rows) => Arc::new(rows.finish()),
             Self::Texts(mut rows) => Arc::new(rows.finish()),
+            Self::Documents(mut rows) => Arc::new(rows.finish()),
             Self::Times(mut rows) => Arc::new(rows.finish()),
         }
     }

@@ -201,7 +201,9 @@ fn is_assignable(from: ColumnType, to: ColumnType) -> bool {
     let is_moment = |of: ColumnType| {
         matches!(of, ColumnType::Date | ColumnType::Timestamp | ColumnType::TimestampUtc)
     };
+    let is_document = |of: ColumnType| matches!(of, ColumnType::Json | ColumnType::Jsonb);
     from == to
+        || (is_document(from) && is_document(to))
         || matches!(to, ColumnType::Text | ColumnType::Characters(_))
         || (is_number(from) && is_number(to))
         || (is_moment(from) && is_moment(to))

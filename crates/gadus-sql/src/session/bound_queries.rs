@@ -12,7 +12,7 @@ use crate::error::{from_datafusion, unsupported};
 use crate::executor;
 use crate::explained::{Explained, Figures, Format, Operator, Request};
 use crate::kept::{Binding, KeptPlan, converted, scalars};
-use crate::lowering::{NotLowered, Tables, arrow_type, lower};
+use crate::lowering::{NotLowered, Tables, lower, parameter_type};
 use crate::names::Names;
 use crate::room::with_room;
 use crate::rows::RowStream;
@@ -26,6 +26,7 @@ use datafusion::sql::sqlparser::ast::{Ident, ObjectName, Statement, visit_relati
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
+use gadus_binder::catalog::functions::functions_named;
 use gadus_binder::{BindError, BoundStatement};
 use gadus_engine::{Error, ErrorKind, Result, Snapshot};
 use gadus_syntax::ast::Statement as SyntaxStatement;
@@ -42,14 +43,19 @@ const CERTAIN: [&str; 6] = ["42702", "42P09", "42803", "42846", "42P19", "42P20"
 
 /// Returns true for errors that a statement has whichever way it is planned.
 pub(super) fn is_certain(error: &BindError) -> bool {
-    // Columns of documents are taken for JSONB.
-    let is_of_documents = error.message.contains("json");
-    let is_certain = CERTAIN.contains(&error.sql_state) && !is_of_documents;
-    let is_of_types = error.sql_state == "42804"
-        && error.message.contains("cannot be matched")
-        && !is_of_documents;
+    let is_certain = CERTAIN.contains(&error.sql_state);
+    let is_of_types = error.sql_state == "42804" && error.message.contains("cannot be matched");
     let is_of_arrays = error.message == "cannot determine type of empty array";
-    error.sql_state.starts_with(DATA_EXCEPTION) || is_certain || is_of_types || is_of_arrays
+    // JSON has no operators that compare it, and is not JSONB. Functions of Gadus alone take either.
+    let is_known = |name: &str| !functions_named(name).is_empty();
+    let is_of_documents = error.sql_state == "42883"
+        && error.function.as_deref().is_none_or(is_known)
+        && error.message.contains("json");
+    error.sql_state.starts_with(DATA_EXCEPTION)
+        || is_certain
+        || is_of_types
+        || is_of_arrays
+        || is_of_documents
 }
 
 /// Returns true for PostgreSQL's errors of values, which a statement has whichever way it is planned.
@@ -275,7 +281,7 @@ impl QueryText<'_> {
             Some(error) => NotLowered::Unbound(error),
             None => missing("a statement that is no query"),
         })?;
-        let types = bound.parameters.iter().map(|parameter| arrow_type(*parameter));
+        let types = bound.parameters.iter().map(|parameter| parameter_type(*parameter));
         let types = types.collect::<Option<_>>();
         Ok((bound, types.ok_or_else(|| missing("the type of a parameter"))?))
     }

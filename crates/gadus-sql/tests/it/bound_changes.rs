@@ -22,6 +22,7 @@ fn sql_state(error: &Error) -> &'static str {
     known.unwrap_or(match (error.kind(), error.reason()) {
         (_, Some(Reason::SeveralRows)) => "21000",
         (ErrorKind::CheckViolation, _) => "23514",
+        (ErrorKind::UniqueViolation, _) => "23505",
         (ErrorKind::OutOfRange, _) => "22003",
         _ => "?",
     })

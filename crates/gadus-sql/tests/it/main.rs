@@ -11,6 +11,7 @@ mod chains;
 mod complex;
 mod conditions;
 mod diagnosis;
+mod documents;
 mod dynamic;
 mod explain;
 mod in_order;

@@ -3,6 +3,9 @@
 use super::{Function, scalar};
 use crate::types::constants::*;
 
+/// Names of the arguments of functions of paths.
+const PATH_ARGUMENTS: &[&str] = &["target", "path", "vars", "silent"];
+
 pub(super) const FUNCTIONS: &[Function] = &[
     scalar("json_array_elements", &[JSON], JSON).set(),
     scalar("json_array_elements_text", &[JSON], TEXT).set(),
@@ -63,6 +66,22 @@ pub(super) const FUNCTIONS: &[Function] = &[
     scalar("jsonb_object", &[TEXT_ARRAY], JSONB),
     scalar("jsonb_object", &[TEXT_ARRAY, TEXT_ARRAY], JSONB),
     scalar("jsonb_object_keys", &[JSONB], TEXT).set(),
+    scalar("jsonb_path_exists", &[JSONB, JSONPATH, JSONB, BOOL], BOOL)
+        .optional(2)
+        .named(PATH_ARGUMENTS),
+    scalar("jsonb_path_match", &[JSONB, JSONPATH, JSONB, BOOL], BOOL)
+        .optional(2)
+        .named(PATH_ARGUMENTS),
+    scalar("jsonb_path_query", &[JSONB, JSONPATH, JSONB, BOOL], JSONB)
+        .set()
+        .optional(2)
+        .named(PATH_ARGUMENTS),
+    scalar("jsonb_path_query_array", &[JSONB, JSONPATH, JSONB, BOOL], JSONB)
+        .optional(2)
+        .named(PATH_ARGUMENTS),
+    scalar("jsonb_path_query_first", &[JSONB, JSONPATH, JSONB, BOOL], JSONB)
+        .optional(2)
+        .named(PATH_ARGUMENTS),
     scalar("jsonb_populate_record", &[ANYELEMENT, JSONB], ANYELEMENT).accepts_null().stable(),
     scalar("jsonb_populate_recordset", &[ANYELEMENT, JSONB], ANYELEMENT)
         .accepts_null()

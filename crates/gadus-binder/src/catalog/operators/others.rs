@@ -38,6 +38,8 @@ pub(super) const OPERATORS: &[Operator] = &[
     infix("?|", JSONB, TEXT_ARRAY, BOOL),
     infix("@>", ANYARRAY, ANYARRAY, BOOL),
     infix("@>", JSONB, JSONB, BOOL),
+    infix("@?", JSONB, JSONPATH, BOOL),
+    infix("@@", JSONB, JSONPATH, BOOL),
     infix("||", BYTEA, BYTEA, BYTEA),
     infix("||", TEXT, TEXT, TEXT),
     infix("||", TEXT, ANYNONARRAY, TEXT),

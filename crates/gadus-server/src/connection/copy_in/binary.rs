@@ -6,7 +6,7 @@ use crate::values::{Type, binary_parameter, list};
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, Schema};
 use bytes::{Buf, BytesMut};
-use gadus::Value;
+use gadus::{JSONB_EXTENSION, Value};
 use std::mem;
 use std::sync::Arc;
 
@@ -47,7 +47,10 @@ impl BinaryRows {
     /// Rows of these columns; a row of more bytes is refused.
     pub(super) fn new(schema: &Schema, row_bytes_max: usize) -> Self {
         let names = schema.fields().iter().map(|field| field.name().clone()).collect();
-        let of = |field: &Arc<Field>| Type::of_arrow(field.data_type()).unwrap_or(Type::Text);
+        let of = |field: &Arc<Field>| match field.extension_type_name() {
+            Some(JSONB_EXTENSION) => Type::Jsonb,
+            _ => Type::of_arrow(field.data_type()).unwrap_or(Type::Text),
+        };
         let types = schema.fields().iter().map(of).collect::<Vec<_>>();
         let values = types.iter().map(|_| Vec::new()).collect();
         let (input, part) = (BytesMut::new(), Part::Header);

@@ -23,7 +23,7 @@ impl Lowering<'_> {
         empty: NullHandling,
     ) -> Result<LogicalPlan> {
         let mut sets = Vec::with_capacity(calls.len());
-        for TableCall { call, columns } in calls {
+        for TableCall { call, columns, .. } in calls {
             let [(id, _)] = columns.as_slice() else {
                 return missing("a function in FROM with several columns");
             };
@@ -39,7 +39,7 @@ impl Lowering<'_> {
     }
 
     /// Lowers sets in a select list.
-    pub(in super::super) fn project_sets(
+    pub(in super::super) fn project_arrays(
         &mut self,
         input: LogicalPlan,
         calls: &[SetCall],

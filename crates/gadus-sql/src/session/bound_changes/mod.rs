@@ -24,7 +24,7 @@ use super::returning::Written;
 use super::{Outcome, Prepared, Session};
 use crate::analysis::{BinderCatalog, MAIN, bound_change, from_bind};
 use crate::error::{from_datafusion, input};
-use crate::lowering::{ChangeLowering, Items, KnownTables, NotLowered, Tables, arrow_type};
+use crate::lowering::{ChangeLowering, Items, KnownTables, NotLowered, Tables, parameter_type};
 use crate::names::{Names, kept};
 use crate::room::with_room;
 use crate::value::Value;
@@ -211,7 +211,7 @@ impl Session {
     ) -> Lowered<impl Future<Output = Result<Bound<'a>>>> {
         let relation = &Parts::of(&statement.query)?.change.relation;
         let stored = stored_name(relation);
-        let arrow_types = statement.parameters.iter().map(|one| arrow_type(*one));
+        let arrow_types = statement.parameters.iter().map(|one| parameter_type(*one));
         let (Some(table), Some(arrow_types)) =
             (snapshot.find_table(&stored), arrow_types.collect::<Option<Vec<_>>>())
         else {
@@ -292,8 +292,8 @@ fn is_of_changes(error: &BindError) -> bool {
             .iter()
             .any(|start| error.message.starts_with(start)),
         "42703" => error.message.contains("of relation"),
-        // Columns of documents are taken for JSONB; texts and X'00' are taken for bytes.
-        "42804" => !["json", "type bytea"].iter().any(|other| error.message.contains(other)),
+        // Texts and X'00' are taken for bytes.
+        "42804" => !error.message.contains("type bytea"),
         _ => false,
     }
 }

@@ -8,7 +8,7 @@ use super::{Bound, ChangeText, Parts, Plans, RowsInHand, headings_of, stored_nam
 use crate::analysis::{BinderCatalog, bound_statement, from_bind};
 use crate::error::{from_datafusion, unsupported};
 use crate::lowering::{
-    KnownTables, NotLowered, Tables, arrow_type, lower_beside, lower_common_table,
+    KnownTables, NotLowered, Tables, lower_beside, lower_common_table, parameter_type,
 };
 use crate::memory::Gathered;
 use crate::room::with_room;
@@ -98,7 +98,7 @@ impl Session {
             Some(error) => from_bind(error),
             None => no_changes_within(),
         })?;
-        let arrow_types = statement.parameters.iter().map(|one| arrow_type(*one));
+        let arrow_types = statement.parameters.iter().map(|one| parameter_type(*one));
         let arrow_types = arrow_types.collect::<Option<_>>();
         let arrow_types = arrow_types.ok_or_else(|| unsupported("the type of a parameter"))?;
         Ok(Whole {
