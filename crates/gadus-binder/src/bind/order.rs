@@ -9,7 +9,8 @@ use crate::error::{BindError, Result};
 use crate::types::{TypeId, constants};
 use gadus_syntax::Span;
 use gadus_syntax::ast::{
-    Expr, ExprKind, Literal, NullsOrder, OperatorName, OrderBy, Query, SortDirection,
+    BinaryOperator, Expr, ExprKind, Literal, NullsOrder, OperatorName, OrderBy, Query,
+    SortDirection,
 };
 
 /// Order of a query as it is written.
@@ -186,21 +187,34 @@ fn direction_of(
 /// Returns the place in a select list that an integer literal means.
 pub(super) fn position(expr: &Expr, clause: Clause, count: usize) -> Result<Option<usize>> {
     let name = clause.name();
+    let Some((literal, is_negative)) = constant(expr) else { return Ok(None) };
+    let Literal::Integer(digits) = literal else {
+        return Err(BindError::new("42601", format!("non-integer constant in {name}"), expr.span));
+    };
+    let place = digits.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    match place.filter(|place| *place < count && !is_negative) {
+        Some(place) => Ok(Some(place)),
+        None => {
+            let sign = if is_negative { "-" } else { "" };
+            let message = format!("{name} position {sign}{digits} is not in select list");
+            Err(BindError::new("42P10", message, expr.span))
+        }
+    }
+}
+
+/// Returns the literal that an expression is, and true if it is negative: signs before numbers belong to them.
+fn constant(expr: &Expr) -> Option<(&Literal, bool)> {
     match &expr.kind {
-        ExprKind::Literal(Literal::Integer(digits)) => {
-            let place = digits.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-            match place.filter(|place| *place < count) {
-                Some(place) => Ok(Some(place)),
-                None => {
-                    let message = format!("{name} position {digits} is not in select list");
-                    Err(BindError::new("42P10", message, expr.span))
-                }
-            }
+        ExprKind::Literal(Literal::Bits(_) | Literal::HexBits(_)) => None,
+        ExprKind::Literal(literal) => Some((literal, false)),
+        ExprKind::Unary { operator, operand }
+            if operator.operator == BinaryOperator::Subtract && operator.schema.is_empty() =>
+        {
+            let (literal, is_negative) = constant(operand)?;
+            let is_number = matches!(literal, Literal::Integer(_) | Literal::Decimal(_));
+            is_number.then_some((literal, !is_negative))
         }
-        ExprKind::Literal(Literal::Text(_) | Literal::Decimal(_)) => {
-            Err(BindError::new("42601", format!("non-integer constant in {name}"), expr.span))
-        }
-        _ => Ok(None),
+        _ => None,
     }
 }
 

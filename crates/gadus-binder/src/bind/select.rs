@@ -211,6 +211,11 @@ impl Binder<'_> {
         Ok(self.project(rows, targets, distinct, &keys))
     }
 
+    /// Returns true for a column of a query around the one whose scope has ended.
+    fn is_around(&self, column: ColumnId) -> bool {
+        self.scopes.iter().any(|scope| scope.own.contains(&column))
+    }
+
     /// Adds the select list, DISTINCT and the order.
     fn project(
         &mut self,
@@ -224,7 +229,8 @@ impl Binder<'_> {
         let mut hidden = 0;
         for target in targets {
             let BoundTarget { name, value, is_hidden } = target;
-            let column = value.as_column();
+            // A column of a query around is another one here: a lateral join has both.
+            let column = value.as_column().filter(|id| !self.is_around(*id));
             let id = column.filter(|id| !items.iter().any(|(known, _)| known == id));
             let id = id.unwrap_or_else(|| self.new_column());
             if is_hidden {

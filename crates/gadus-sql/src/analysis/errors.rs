@@ -37,9 +37,15 @@ pub(crate) fn diagnosed(
         let query = query_of(parse_statement(text).ok()?.statement)?;
         Some(bind_query(&catalog()?, &query, &[]).err())
     };
+    // Relations may have become others since the query was planned.
+    let is_of_relations = matches!(
+        error.reason(),
+        Some(Reason::UnknownTable | Reason::UnknownColumn | Reason::AmbiguousColumn)
+    );
     match with_room(true, bound) {
         // The query is right: the planner of texts does not know all of it.
-        Some(None) => not_planned(),
+        Some(None) if !is_of_relations => not_planned(),
+        Some(None) => error,
         Some(Some(found)) if explains(&found, &error, functions) => {
             let kind = match error.kind() {
                 ErrorKind::Unsupported => ErrorKind::Input,

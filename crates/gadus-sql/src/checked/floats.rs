@@ -111,8 +111,17 @@ impl Checked {
             _ => numeric::div,
         };
         let result = kernel(&*left.datum(), &*right.datum())?;
-        self.check(result.as_primitive::<T>(), left, right)?;
-        Ok(result)
+        let numbers = result.as_primitive::<T>();
+        self.check(numbers, left, right)?;
+        // Processors give NaN a sign, by which it would be another value.
+        if !numbers.values().iter().any(|number| number.is_not_a_number()) {
+            return Ok(result);
+        }
+        let plain = |number: T::Native| match number.is_not_a_number() {
+            true => T::Native::NAN,
+            false => number,
+        };
+        Ok(Arc::new(numbers.unary::<_, T>(plain)))
     }
 
     /// Refuses results that their operands do not explain.
@@ -170,6 +179,8 @@ impl Checked {
 
 /// Floating-point numbers of either width.
 trait Float: ArrowNativeTypeOp {
+    const NAN: Self;
+
     fn is_infinite_value(self) -> bool;
     fn is_not_a_number(self) -> bool;
 
@@ -184,6 +195,8 @@ trait Float: ArrowNativeTypeOp {
 }
 
 impl Float for f32 {
+    const NAN: Self = Self::NAN;
+
     fn is_infinite_value(self) -> bool {
         self.is_infinite()
     }
@@ -194,6 +207,8 @@ impl Float for f32 {
 }
 
 impl Float for f64 {
+    const NAN: Self = Self::NAN;
+
     fn is_infinite_value(self) -> bool {
         self.is_infinite()
     }

@@ -9,6 +9,7 @@ mod arithmetic;
 mod bytes;
 mod coercion;
 mod doubles;
+mod extremes;
 mod float_texts;
 mod float_variance;
 mod floats;
@@ -23,6 +24,7 @@ mod unions;
 
 pub(crate) use arithmetic::CheckedArithmetic;
 pub(crate) use coercion::{BesideOthers, Casts};
+pub(crate) use extremes::{extremes, least};
 pub(crate) use float_texts::{float_text, float_texts};
 pub(crate) use float_variance::float_variance;
 pub(crate) use floats::float_operator;

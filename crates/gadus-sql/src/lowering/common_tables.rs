@@ -4,7 +4,7 @@ use super::casts::converted;
 use super::json::read_stored;
 use super::keys::has_key;
 use super::types::{common_type, is_exact};
-use super::{KnownTables, Lowering, Result, Typed, column_name, missing};
+use super::{KnownTables, Lowering, Result, Typed, column_name, column_of_name, missing};
 use crate::common_rows::CommonTable as SharedTable;
 use crate::json::{self, JSONB};
 use crate::numerics::NUMERIC;
@@ -15,6 +15,7 @@ use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use gadus_binder::bound::{BoundQuery, ColumnId, CommonTable, CommonTableId, Relational};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Plan of a common table.
@@ -50,7 +51,11 @@ impl Lowering<'_> {
             if self.common_tables.contains_key(&table.id) {
                 continue;
             }
+            let around = self.columns.keys().copied().collect::<HashSet<_>>();
             let plan = self.common_table_plan(table)?;
+            if depends_on(&plan, &around) {
+                return missing("a common table that depends on the row around");
+            }
             let lowered = match self.is_shared(table, &plan) {
                 true => self.share(&table.name, plan),
                 false => LoweredTable::Query(Arc::new(plan)),
@@ -85,16 +90,14 @@ impl Lowering<'_> {
     }
 
     /// Returns true for a table that is computed once, as PostgreSQL has it: one that is read twice, that changes from
-    /// one reading to the next, or that the query says it of. A plan within a recursive step, or one that depends on the
-    /// row around, is computed for each.
+    /// one reading to the next, or that the query says it of. A plan within a recursive step is computed for each.
     fn is_shared(&self, table: &CommonTable, plan: &LogicalPlan) -> bool {
         let is_wanted = match table.materialized {
             Some(is_materialized) => is_materialized,
             None => table.readers > 1,
         };
         let is_computed_once = is_wanted || is_volatile(plan);
-        let is_fixed = self.steps == 0 && plan.all_out_ref_exprs().is_empty();
-        table.readers > 0 && is_computed_once && is_fixed
+        table.readers > 0 && is_computed_once && self.steps == 0
     }
 
     fn share(&mut self, name: &str, plan: LogicalPlan) -> LoweredTable {
@@ -153,9 +156,6 @@ impl Lowering<'_> {
             }
             None => return missing("a common table of another query"),
         };
-        if !plan.all_out_ref_exprs().is_empty() {
-            return missing("a common table that depends on the row around");
-        }
         let fields = plan.schema().columns().into_iter().zip(plan.schema().fields());
         let mut items = Vec::with_capacity(columns.len());
         for ((from, field), id) in fields.zip(columns) {
@@ -164,6 +164,17 @@ impl Lowering<'_> {
         }
         Ok(LogicalPlanBuilder::new_from_arc(plan.clone()).project(items)?.build()?)
     }
+}
+
+/// Returns true for a plan that reads columns of queries around it.
+fn depends_on(plan: &LogicalPlan, around: &HashSet<ColumnId>) -> bool {
+    let is_around = |expr: &Expr| match expr {
+        Expr::OuterReferenceColumn(_, column) => {
+            column_of_name(&column.name).is_some_and(|id| around.contains(&id))
+        }
+        _ => false,
+    };
+    plan.all_out_ref_exprs().iter().any(is_around)
 }
 
 /// Returns true for a plan whose rows may be others when it runs again.

@@ -1,6 +1,6 @@
 //! DISTINCT, and DISTINCT ON.
 
-use super::keys::{has_key, key, representative};
+use super::keys::{bits, is_grouped_by_key, representative};
 use super::windows::row_number;
 use super::{Lowering, Result, Typed, column};
 use datafusion::common::Column;
@@ -58,16 +58,16 @@ pub(super) fn by_keys(plan: LogicalPlan) -> Result<LogicalPlan> {
     let types = plan.schema().fields().iter().map(|field| field.data_type().clone());
     let types = types.collect::<Vec<_>>();
     let builder = LogicalPlanBuilder::from(plan);
-    if !types.iter().any(has_key) {
+    if !types.iter().any(is_grouped_by_key) {
         return Ok(builder.distinct()?.build()?);
     }
     let (mut keys, mut values, mut items) = (Vec::new(), Vec::new(), Vec::new());
     for (column, data_type) in columns.into_iter().zip(types) {
         let name = column.name.clone();
         let value = Expr::Column(column);
-        if has_key(&data_type) {
+        if is_grouped_by_key(&data_type) {
             values.push(representative(value.clone(), &data_type).alias(&name));
-            keys.push(key(Typed::new(value, data_type)).alias(format!("{name}_key")));
+            keys.push(bits(Typed::new(value, data_type)).alias(format!("{name}_key")));
         } else {
             keys.push(value);
         }

@@ -97,7 +97,10 @@ impl Lowering<'_> {
         let mut order_by = Vec::with_capacity(call.order_by.len());
         let mut keys = Vec::with_capacity(call.order_by.len());
         for key in &call.order_by {
-            let value = self.scalar(&key.value, schema)?;
+            let mut value = self.scalar(&key.value, schema)?;
+            if value.data_type == DataType::Null {
+                value = converted(value, NUMERIC, false)?;
+            }
             if !is_key(&value.data_type) {
                 return missing(format!("this frame by {}", value.data_type));
             }

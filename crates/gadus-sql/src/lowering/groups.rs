@@ -2,7 +2,7 @@
 
 use super::casts::{converted, with_blanks};
 use super::grouping::in_set;
-use super::keys::{self, bits, has_key, key, representative};
+use super::keys::{self, bits, has_key, is_grouped_by_key, key, representative};
 use super::operators::comparable;
 use super::types::{is_exact, is_numeric, lowered_type};
 use super::{Lowering, Result, Typed, column, column_name, missing};
@@ -130,7 +130,7 @@ impl Lowering<'_> {
         groups: &[(ColumnId, Scalar)],
         calls: &mut Calls,
     ) -> Result<(LogicalPlan, Vec<Group>)> {
-        let is_keyed = |id: &ColumnId| self.columns.get(id).is_some_and(has_key);
+        let is_keyed = |id: &ColumnId| self.columns.get(id).is_some_and(is_grouped_by_key);
         let mut items = input.schema().columns().into_iter().map(Expr::Column).collect::<Vec<_>>();
         let plain = items.len();
         let mut by = Vec::with_capacity(groups.len());
@@ -140,7 +140,7 @@ impl Lowering<'_> {
                 continue;
             }
             let name = format!("{}_key", column_name(*id));
-            items.push(self.key_of_column(*id).alias(&name));
+            items.push(self.bits_of_column(*id).alias(&name));
             let data_type = self.columns.get(id).unwrap_or(&NUMERIC);
             let least = representative(column(*id), data_type);
             let value = Expr::Column(Column::new_unqualified(least.schema_name().to_string()));
@@ -166,10 +166,11 @@ impl Lowering<'_> {
         }
         let mut items = input.schema().columns().into_iter().map(Expr::Column).collect::<Vec<_>>();
         for (id, value) in groups.iter().filter(|group| !is_there(group)) {
-            let Typed { expr, data_type } = self.scalar(value, input.schema())?;
-            if data_type == DataType::Null {
-                return missing("a group of NULL");
+            let mut lowered = self.scalar(value, input.schema())?;
+            if lowered.data_type == DataType::Null {
+                lowered = converted(lowered, NUMERIC, false)?;
             }
+            let Typed { expr, data_type } = lowered;
             items.push(expr.alias(column_name(*id)));
             self.make(*id, data_type);
         }

@@ -2,10 +2,11 @@
 
 use super::Typed;
 use crate::arrays::{self, is_array, leaf_of};
+use crate::checked::least;
 use crate::json::{self, JSONB};
 use crate::numerics::{self, NUMERIC};
 use datafusion::arrow::datatypes::DataType;
-use datafusion::functions_aggregate::expr_fn::{first_value, min};
+use datafusion::functions_aggregate::expr_fn::first_value;
 use datafusion::logical_expr::{Expr, lit};
 use gadus_engine::INTERVAL;
 
@@ -15,6 +16,11 @@ pub(super) fn has_key(data_type: &DataType) -> bool {
     *leaf == NUMERIC
         || *data_type == JSONB
         || (is_array(data_type) && (leaf.is_floating() || *leaf == INTERVAL))
+}
+
+/// Returns true for a type whose values are grouped by keys: of floating-point numbers zero has a sign that is shown.
+pub(super) fn is_grouped_by_key(data_type: &DataType) -> bool {
+    has_key(data_type) || data_type.is_floating()
 }
 
 /// Returns the expression that stands for a value in comparisons, orders and groups.
@@ -41,6 +47,6 @@ pub(super) fn bits(value: Typed) -> Expr {
 pub(super) fn representative(value: Expr, data_type: &DataType) -> Expr {
     match is_array(data_type) {
         true => first_value(value, Vec::new()),
-        false => min(value),
+        false => least().call(vec![value]),
     }
 }

@@ -73,6 +73,9 @@ impl Lowering<'_> {
 
     fn prefix(&self, operator: &Operator, operand: Typed) -> Result<Typed> {
         let Typed { expr, data_type } = operand;
+        if data_type == DataType::Null {
+            return null_of(operator.result.plain());
+        }
         let is_number = data_type.is_numeric();
         if operator.name == "-" && data_type == INTERVAL {
             let operand = Typed::new(expr, data_type);

@@ -38,13 +38,14 @@ use std::sync::Arc;
 const DATA_EXCEPTION: &str = "22";
 
 /// SQLSTATEs of errors that do not depend on what the binder does not know: ambiguous names, columns beside groups,
-/// casts that there are not, recursion, windows.
-const CERTAIN: [&str; 6] = ["42702", "42P09", "42803", "42846", "42P19", "42P20"];
+/// casts that there are not, places in the select list, recursion, windows.
+const CERTAIN: [&str; 7] = ["42702", "42P09", "42803", "42846", "42P10", "42P19", "42P20"];
 
 /// Returns true for errors that a statement has whichever way it is planned.
 pub(super) fn is_certain(error: &BindError) -> bool {
     let is_certain = CERTAIN.contains(&error.sql_state);
     let is_of_types = error.sql_state == "42804" && error.message.contains("cannot be matched");
+    let is_of_constants = error.message.starts_with("non-integer constant in");
     let is_of_arrays = error.message == "cannot determine type of empty array";
     // JSON has no operators that compare it, and is not JSONB. Functions of Gadus alone take either.
     let is_known = |name: &str| !functions_named(name).is_empty();
@@ -55,6 +56,7 @@ pub(super) fn is_certain(error: &BindError) -> bool {
         || is_certain
         || is_of_types
         || is_of_arrays
+        || is_of_constants
         || is_of_documents
 }
 

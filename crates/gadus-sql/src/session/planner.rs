@@ -3,7 +3,7 @@
 //! - The order of the rules is a matter of correctness: each says in its module what it has to come before or behind.
 
 use crate::characters::character_functions;
-use crate::checked::{BesideOthers, Casts, CheckedArithmetic, checked_sum};
+use crate::checked::{BesideOthers, Casts, CheckedArithmetic, checked_sum, extremes};
 use crate::common_rows::CommonTablesPlanner;
 use crate::enums::{self, enum_functions};
 use crate::executor::{Cancellable, CancellableExpressions, CancellableRequirements};
@@ -80,6 +80,7 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> SessionState {
     planners.splice(0..0, ours);
     let aggregates = builder.aggregate_functions().get_or_insert_default();
     let texts = bounded_string_agg(&limits);
+    aggregates.extend(extremes());
     aggregates.extend([total(checked_sum()), average(), counted_array_agg(), texts]);
     builder.window_functions().get_or_insert_default().extend(signed_ranks());
     let functions = builder.scalar_functions().get_or_insert_default();

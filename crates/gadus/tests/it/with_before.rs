@@ -145,12 +145,30 @@ fn what_is_no_table_or_changes_within_is_refused() {
         assert_eq!(error.reason(), Some(Reason::WrongObject), "{sql}: {error}");
     }
     for sql in [
-        "WITH n AS (DELETE FROM t RETURNING id) SELECT * FROM n",
-        "WITH n AS (INSERT INTO x SELECT * FROM t RETURNING id) DELETE FROM t USING n WHERE n.id = t.id",
+        "CREATE VIEW w AS WITH n AS (DELETE FROM t RETURNING id) SELECT * FROM n",
+        "EXPLAIN WITH n AS (DELETE FROM t RETURNING id) SELECT * FROM n",
     ] {
         let error = refused(&connection, sql);
         assert_eq!(error.kind(), ErrorKind::Unsupported);
         assert!(error.message().ends_with("run them before it, in one transaction"), "{error}");
     }
     assert_eq!(all(&connection), "1 10; 2 20; 3 30");
+}
+
+#[test]
+fn changes_in_with_are_carried_out_once_and_give_rows() {
+    let connection = connect();
+    let gone = "WITH n AS (DELETE FROM t WHERE id > ? RETURNING id) SELECT (SELECT count(*) FROM t), * FROM n ORDER BY id";
+    let rows = connection.query(gone, &[1.into()]).unwrap();
+    let rows = rows.map(|row| row.unwrap());
+    let ids = rows.map(|row| (row.value(0).unwrap(), row.value(1).unwrap())).collect::<Vec<_>>();
+    assert_eq!(ids, [(3.into(), 2.into()), (3.into(), 3.into())]);
+    run(&connection, "BEGIN");
+    run(&connection, "WITH n AS (INSERT INTO t VALUES (7, 70)) SELECT 1");
+    assert_eq!(all(&connection), "1 10; 7 70");
+    run(&connection, "ROLLBACK");
+    assert_eq!(all(&connection), "1 10");
+    run(&connection, "SET default_transaction_read_only = on");
+    let error = refused(&connection, "WITH n AS (DELETE FROM t RETURNING id) SELECT * FROM n");
+    assert_eq!(error.kind(), ErrorKind::ReadOnly);
 }
