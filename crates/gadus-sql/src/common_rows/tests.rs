@@ -1,6 +1,7 @@
 //! Rows of common tables that several readers read.
 
 use super::buffer::Buffer;
+use crate::memory::SpillFolder;
 use arrow::array::AsArray;
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef};
@@ -29,7 +30,8 @@ fn buffer(
     limit: usize,
 ) -> Arc<Buffer> {
     let memory_pool = Arc::new(GreedyMemoryPool::new(limit));
-    let runtime = RuntimeEnv { memory_pool, ..RuntimeEnv::default() };
+    let disk_manager = SpillFolder::new(None).disk_manager();
+    let runtime = RuntimeEnv { memory_pool, disk_manager, ..RuntimeEnv::default() };
     let task = TaskContext::default().with_runtime(Arc::new(runtime));
     let metrics = SpillMetrics::new(&ExecutionPlanMetricsSet::new(), 0);
     let rows = Box::pin(RecordBatchStreamAdapter::new(schema(), rows));

@@ -243,11 +243,24 @@ pub(super) fn key_operands(selection: &Expr, schema: &TableSchema) -> Option<Vec
     if whole { found.into_iter().collect() } else { None }
 }
 
+/// Returns true for a value that is compared with a column as it is: a date and a timestamp are not.
+fn fits(value: &Operand, column: usize, schema: &TableSchema) -> bool {
+    let column_type = schema.columns[column].column_type;
+    match value {
+        Operand::Literal(Value::Timestamp(_)) => column_type != ColumnType::Date,
+        Operand::Literal(Value::Date(_)) => column_type == ColumnType::Date,
+        Operand::Literal(_) | Operand::Parameter { .. } => true,
+    }
+}
+
 fn condition(conjunct: &Expr, schema: &TableSchema) -> Option<Vec<Condition>> {
     let usable = |column: usize| {
         is_comparable(column, schema) || schema.columns[column].column_type == ColumnType::Float64
     };
-    let one = |column: usize, condition: Condition| usable(column).then(|| vec![condition]);
+    let one = |column: usize, condition: Condition| {
+        let is_of_it = condition.operands().all(|value| fits(value, column, schema));
+        (usable(column) && is_of_it).then(|| vec![condition])
+    };
     match conjunct {
         Expr::BinaryOp { op: BinaryOperator::Or, .. } => {
             let mut values = Vec::new();
@@ -282,7 +295,8 @@ fn condition(conjunct: &Expr, schema: &TableSchema) -> Option<Vec<Condition>> {
             let is_between = |column: &usize| usable(*column) && !has_own(*column);
             let column = column(expr, schema).filter(is_between)?;
             let bound = |comparison, expr| {
-                Some(Condition::Compare { column, comparison, operand: operand(expr)? })
+                let operand = operand(expr).filter(|value| fits(value, column, schema))?;
+                Some(Condition::Compare { column, comparison, operand })
             };
             Some(vec![
                 bound(Comparison::GreaterOrEqual, low)?,

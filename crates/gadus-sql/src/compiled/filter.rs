@@ -34,6 +34,20 @@ pub(super) enum Condition {
     },
 }
 
+impl Condition {
+    /// Returns the values that it has.
+    pub(super) fn operands(&self) -> impl Iterator<Item = &Operand> {
+        match self {
+            Self::Compare { operand, .. } | Self::Like { pattern: operand, .. } => {
+                std::slice::from_ref(operand)
+            }
+            Self::In { operands, .. } => operands.as_slice(),
+            Self::Null { .. } => &[],
+        }
+        .iter()
+    }
+}
+
 impl Filter {
     /// The conditions with their values; none when one of them needs DataFusion's rules.
     pub(super) fn predicates(

@@ -6,10 +6,10 @@ use super::types::{arrow_type, lowered_type};
 use super::{Lowering, Result, Typed, missing};
 use crate::checked::number_function;
 use datafusion::arrow::datatypes::DataType;
-use datafusion::common::DFSchema;
+use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{Expr, ExprSchemable, lit, when};
-use gadus_binder::bound::{Scalar, ScalarKind};
+use gadus_binder::bound::{Constant, Scalar, ScalarKind};
 use gadus_binder::catalog::Function;
 use gadus_binder::types::{SqlType, constants};
 
@@ -92,7 +92,34 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("substring", "substr"),
 ];
 
+/// Functions of sequences, whose name is their first argument.
+const OF_SEQUENCES: [&str; 4] = ["currval", "lastval", "nextval", "setval"];
+
 impl Lowering<'_> {
+    /// Lowers a call of a function of a sequence that is named by a literal.
+    fn sequence_call(
+        &mut self,
+        function: &Function,
+        arguments: &[Scalar],
+        schema: &DFSchema,
+    ) -> Result<Typed> {
+        let Some(kernel) = self.planner.scalar_functions().get(function.name).cloned() else {
+            return missing(format!("function {}", function.name));
+        };
+        let mut values = Vec::with_capacity(arguments.len());
+        for (place, argument) in arguments.iter().enumerate() {
+            values.push(match (place, &argument.kind) {
+                (0, ScalarKind::Constant(Constant::Text(name))) => {
+                    lit(ScalarValue::Utf8(Some(name.clone())))
+                }
+                (0, _) => return missing("a sequence whose name is computed"),
+                _ => self.scalar(argument, schema)?.expr,
+            });
+        }
+        let call = Expr::ScalarFunction(ScalarFunction::new_udf(kernel, values));
+        Ok(Typed::new(call, DataType::Int64))
+    }
+
     /// Lowers a call.
     pub(super) fn function(
         &mut self,
@@ -106,6 +133,9 @@ impl Lowering<'_> {
         }
         if let Some(call) = self.document_function(function, arguments, result, schema)? {
             return Ok(call);
+        }
+        if OF_SEQUENCES.contains(&function.name) {
+            return self.sequence_call(function, arguments, schema);
         }
         if is_of_numerics(function) {
             let values = arguments.iter().map(|argument| self.scalar(argument, schema));

@@ -133,7 +133,11 @@ impl Session {
         parameters: &[Value],
     ) -> Result<std::result::Result<Outcome, NotLowered>> {
         let query = self.query_text(state, prepared, &prepared.statement)?;
-        let context = self.planner_of_tables(query.snapshot.clone(), self.reading())?;
+        let named = (&query.snapshot, query.names.as_ref());
+        let context = match prepared.calls_sequences {
+            true => self.planner_with_sequences(named, self.reading())?,
+            false => self.planner_of_tables(query.snapshot.clone(), self.reading())?,
+        };
         let planner = context.state();
         let BoundPlan { plan, types, headings } = match query.plan(&planner).await? {
             Ok(bound) => bound,

@@ -15,6 +15,7 @@ use crate::error::{from_datafusion, unsupported};
 use crate::executor::{self, logical_plan};
 use crate::kept::{Binding, KeptPlan, scalars};
 use crate::memory::{Replan, run_or_replan, task_of};
+use crate::names::Names;
 use crate::postgres;
 use crate::provider::{Files, Reading, SYSTEM_SCHEMA, SnapshotCatalog, System};
 use crate::rows::RowStream;
@@ -23,7 +24,7 @@ use datafusion::common::ParamValues;
 use datafusion::common::config::ConfigNonZeroUsize;
 use datafusion::execution::FunctionRegistry;
 use datafusion::execution::SessionState as PlannerState;
-use datafusion::logical_expr::LogicalPlan;
+use datafusion::logical_expr::{LogicalPlan, ScalarUDF};
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
 use datafusion::prelude::SessionContext;
@@ -112,6 +113,22 @@ impl Session {
         let mut state = self.shared.planner.clone();
         self.set_batch_rows(&mut state)?;
         Ok(self.context(state, snapshot, Default::default(), reading))
+    }
+
+    /// Returns a planner for a bound statement that may call functions of sequences: by their whole names, which a
+    /// session with names of its own does not give.
+    pub(super) fn planner_with_sequences(
+        &self,
+        (snapshot, names): (&Snapshot, Option<&Names>),
+        reading: Reading,
+    ) -> Result<SessionContext> {
+        let context = self.planner_of_tables(snapshot.clone(), reading)?;
+        if names.is_none() {
+            for function in crate::sequences::functions(self.sequences(snapshot.clone())) {
+                context.register_udf(ScalarUDF::clone(&function));
+            }
+        }
+        Ok(context)
     }
 
     /// Returns a planner for a bound query whose plan is kept: it sees the tables of a binding.

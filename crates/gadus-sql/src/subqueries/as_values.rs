@@ -221,7 +221,12 @@ fn is_among(value: &Expr, among: &Subquery, around: Around<'_>) -> Result<Option
     let only = among.subquery.schema().iter().next();
     let only = only.ok_or_else(|| plan_datafusion_err!("a subquery without columns"))?;
     let (rows, own) = match &*among.subquery {
-        LogicalPlan::Projection(projection) if apart.is_none() => {
+        // Rows that depend on nothing are joined by a column, which a value is above what makes it alone.
+        LogicalPlan::Projection(projection)
+            if apart.is_none()
+                && (depends(&among.subquery)?
+                    || matches!(projection.expr[0].clone().unalias(), Expr::Column(_))) =>
+        {
             (&projection.input, projection.expr[0].clone().unalias())
         }
         _ => (&among.subquery, Expr::Column(Column::from(only))),
