@@ -47,7 +47,7 @@ pub(super) enum RowUpdate<'a> {
     /// As it is written, with values of parameters.
     Written(&'a DoUpdate, &'a [Value]),
     /// As it is bound: the columns that are set, and the plan of their values over both rows.
-    Planned(Vec<usize>, RowsInHand),
+    Planned(Vec<usize>, Box<RowsInHand>),
 }
 
 /// The number of an index of which no two rows have the same values, and the places of its columns.

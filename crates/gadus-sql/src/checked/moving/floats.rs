@@ -35,7 +35,7 @@ impl Frame {
     fn push(&mut self, value: f64) {
         self.values.push_back(value);
         let end = self.first + self.values.len() as u64;
-        if end % BLOCK != 0 {
+        if !end.is_multiple_of(BLOCK) {
             return;
         }
         let block = end / BLOCK - 1;

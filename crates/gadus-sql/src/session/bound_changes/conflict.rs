@@ -34,7 +34,7 @@ pub(super) fn on_key(
     )?;
     let columns = assigned_columns(values);
     let rows = rows.asked(bound.with_values(plan)?);
-    Ok(OnKey { update: Some(RowUpdate::Planned(columns, rows)), keys })
+    Ok(OnKey { update: Some(RowUpdate::Planned(columns, Box::new(rows))), keys })
 }
 
 /// Returns the key that an arbiter means.

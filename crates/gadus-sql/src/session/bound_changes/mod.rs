@@ -84,8 +84,8 @@ impl<'a> Parts<'a> {
 
 /// Plans of a change.
 enum Plans {
-    Insert(InsertPlans),
-    Modify(ModifyPlans),
+    Insert(Box<InsertPlans>),
+    Modify(Box<ModifyPlans>),
 }
 
 impl Plans {
@@ -114,10 +114,10 @@ impl Session {
         let written =
             match self.plan_change(change, transaction.snapshot(), Some(parameters)).await? {
                 Ok((bound, Plans::Insert(plans))) => {
-                    self.insert_bound(transaction, bound, plans).await?
+                    self.insert_bound(transaction, bound, *plans).await?
                 }
                 Ok((bound, Plans::Modify(plans))) => {
-                    self.modify_bound(transaction, bound, plans).await?
+                    self.modify_bound(transaction, bound, *plans).await?
                 }
                 Err(reason) => return not_planned(reason, change.prepared),
             };
@@ -301,9 +301,13 @@ fn is_of_changes(error: &BindError) -> bool {
 impl Bound<'_> {
     fn plans(&self, parts: &Parts<'_>) -> Lowered<Plans> {
         match &parts.change.kind {
-            ChangeKind::Insert(insert) => self.insert(parts, insert).map(Plans::Insert),
+            ChangeKind::Insert(insert) => {
+                let plans = self.insert(parts, insert)?;
+                Ok(Plans::Insert(Box::new(plans)))
+            }
             ChangeKind::Update(_) | ChangeKind::Delete { .. } => {
-                self.modification(parts).map(Plans::Modify)
+                let plans = self.modification(parts)?;
+                Ok(Plans::Modify(Box::new(plans)))
             }
             ChangeKind::Merge(_) => missing("MERGE"),
         }

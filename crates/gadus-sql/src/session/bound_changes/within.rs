@@ -214,8 +214,8 @@ impl Session {
         };
         let is_main = !bound.headings.is_empty();
         let written = match plans {
-            Plans::Insert(plans) => self.insert_bound(transaction, bound, plans).await?,
-            Plans::Modify(plans) => self.modify_bound(transaction, bound, plans).await?,
+            Plans::Insert(plans) => self.insert_bound(transaction, bound, *plans).await?,
+            Plans::Modify(plans) => self.modify_bound(transaction, bound, *plans).await?,
         };
         if is_main {
             return Ok(Done::Written(written));
