@@ -105,7 +105,7 @@ def test_psycopg_identifiers_and_documents(server: Server, binary: bool):
         for number, key in enumerate(ids):
             connection.execute(insert, [key, Json({"n": number}), Jsonb([number, {"k": "v"}])])
         found = connection.execute(f"SELECT * FROM t WHERE id = {place}", [ids[7]], binary=binary)
-        assert [column.type_code for column in found.description] == [2950, 114, 114]
+        assert [column.type_code for column in found.description] == [2950, 114, 3802]
         assert found.fetchall() == [(ids[7], {"n": 7}, [7, {"k": "v"}])]
         found = connection.execute(f"SELECT id FROM t WHERE id = ANY({place}) ORDER BY id", [ids[3:5]], binary=binary)
         assert [row[0] for row in found] == ids[3:5]

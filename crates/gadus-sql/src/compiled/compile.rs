@@ -253,6 +253,22 @@ fn fits(value: &Operand, column: usize, schema: &TableSchema) -> bool {
     }
 }
 
+/// Conditions of BETWEEN.
+fn between(
+    column: usize,
+    (low, high): (&Expr, &Expr),
+    schema: &TableSchema,
+) -> Option<Vec<Condition>> {
+    if schema.columns[column].column_type.has_own_order() {
+        return None;
+    }
+    let bound = |comparison, expr| {
+        let operand = operand(expr).filter(|value| fits(value, column, schema))?;
+        Some(Condition::Compare { column, comparison, operand })
+    };
+    Some(vec![bound(Comparison::GreaterOrEqual, low)?, bound(Comparison::LessOrEqual, high)?])
+}
+
 fn condition(conjunct: &Expr, schema: &TableSchema) -> Option<Vec<Condition>> {
     let usable = |column: usize| {
         is_comparable(column, schema) || schema.columns[column].column_type == ColumnType::Float64
@@ -291,17 +307,8 @@ fn condition(conjunct: &Expr, schema: &TableSchema) -> Option<Vec<Condition>> {
             one(column, Condition::Compare { column, comparison, operand })
         }
         Expr::Between { expr, negated: false, low, high } => {
-            let has_own = |column: usize| schema.columns[column].column_type.has_own_order();
-            let is_between = |column: &usize| usable(*column) && !has_own(*column);
-            let column = column(expr, schema).filter(is_between)?;
-            let bound = |comparison, expr| {
-                let operand = operand(expr).filter(|value| fits(value, column, schema))?;
-                Some(Condition::Compare { column, comparison, operand })
-            };
-            Some(vec![
-                bound(Comparison::GreaterOrEqual, low)?,
-                bound(Comparison::LessOrEqual, high)?,
-            ])
+            let column = column(expr, schema).filter(|column| usable(*column))?;
+            between(column, (low, high), schema)
         }
         Expr::InList { expr, list, negated: false } => {
             let column = column(expr, schema)?;

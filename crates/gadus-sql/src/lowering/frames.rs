@@ -137,22 +137,11 @@ impl Lowering<'_> {
             "first_value" => Call::First,
             "last_value" => Call::Last,
             "nth_value" => Call::Nth,
-            name => {
-                let (Typed { expr, .. }, data_type) = match aggregate {
-                    Some(aggregate) => {
-                        let data_type = aggregate.data_type.clone();
-                        (aggregate, data_type)
-                    }
-                    None => self.aggregate_call(&call.call, schema)?,
-                };
-                let Expr::AggregateFunction(aggregate) = expr else {
-                    return missing(format!("{name} over a window"));
-                };
-                if aggregate.params.distinct || !aggregate.params.order_by.is_empty() {
-                    return missing("DISTINCT or ORDER BY in a call over a window");
-                }
-                let arguments = coerced(&aggregate.func, aggregate.params.args, schema)?;
-                return Ok((Call::Aggregate(aggregate.func), arguments, Some(data_type)));
+            _ => {
+                let (kernel, arguments, data_type) =
+                    self.window_aggregate(call, aggregate, schema)?;
+                let arguments = coerced(&kernel, arguments, schema)?;
+                return Ok((Call::Aggregate(kernel), arguments, Some(data_type)));
             }
         };
         let mut arguments = Vec::with_capacity(call.call.arguments.len());

@@ -182,20 +182,24 @@ impl Lowering<'_> {
         }
         let call = Expr::ScalarFunction(ScalarFunction::new_udf(kernel, values));
         let given = call.get_type(schema)?;
-        let is_wider = given.is_integer() && wanted.is_integer();
-        let is_text = |data_type: &DataType| {
-            matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
-        };
-        let is_bytes = |data_type: &DataType| {
-            matches!(data_type, DataType::Binary | DataType::LargeBinary | DataType::BinaryView)
-        };
-        let is_same_kind =
-            (is_text(&given) && is_text(&wanted)) || (is_bytes(&given) && is_bytes(&wanted));
-        match given == wanted || is_wider || is_same_kind {
+        match is_of_kind(&given, &wanted) {
             true => converted(Typed::new(call, given), wanted, false),
             false => missing(format!("{} that gives {given} for {wanted}", function.name)),
         }
     }
+}
+
+/// Returns true if a kernel's results have the type that is wanted, or another of its kind.
+fn is_of_kind(given: &DataType, wanted: &DataType) -> bool {
+    let is_wider = given.is_integer() && wanted.is_integer();
+    let is_text = |data_type: &DataType| {
+        matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+    };
+    let is_bytes = |data_type: &DataType| {
+        matches!(data_type, DataType::Binary | DataType::LargeBinary | DataType::BinaryView)
+    };
+    let is_same_kind = (is_text(given) && is_text(wanted)) || (is_bytes(given) && is_bytes(wanted));
+    given == wanted || is_wider || is_same_kind
 }
 
 /// Returns true for functions that `numerics` has.

@@ -14,13 +14,14 @@ use datafusion::common::{Column, DFSchema, ScalarValue};
 use datafusion::functions_window::row_number::row_number_udwf;
 use datafusion::logical_expr::expr::{NullTreatment, WindowFunction};
 use datafusion::logical_expr::{
-    Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, SortExpr, WindowFrame, WindowFrameBound,
-    WindowFrameUnits, WindowFunctionDefinition, lit,
+    AggregateUDF, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, SortExpr, WindowFrame,
+    WindowFrameBound, WindowFrameUnits, WindowFunctionDefinition, lit,
 };
 use gadus_binder::bound::{ColumnId, Scalar, WindowBound, WindowCall, WindowFrame as BoundFrame};
 use gadus_binder::catalog::FunctionKind;
 use gadus_syntax::ast::{FrameExclusion, FrameUnits};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Returns the number of a row within its group, from 1.
 pub(super) fn row_number(groups: Vec<Expr>, order_by: Vec<SortExpr>) -> Result<Expr> {
@@ -95,28 +96,15 @@ impl Lowering<'_> {
                 (kernel, arguments, None)
             }
             _ => {
-                let (Typed { expr, .. }, data_type) = match aggregate {
-                    Some(aggregate) => {
-                        let data_type = aggregate.data_type.clone();
-                        (aggregate, data_type)
-                    }
-                    None => self.aggregate_call(&call.call, schema)?,
-                };
-                let Expr::AggregateFunction(aggregate) = expr else {
-                    return missing(format!("{} over a window", function.name));
-                };
-                if aggregate.params.distinct || !aggregate.params.order_by.is_empty() {
-                    return missing("DISTINCT or ORDER BY in a call over a window");
-                }
-                let arguments = aggregate.params.args;
+                let (kernel, arguments, data_type) =
+                    self.window_aggregate(call, aggregate, schema)?;
                 let moving = match arguments.first() {
                     Some(value) if is_moving(&call.frame) => {
                         moving_aggregate(function.name, &value.get_type(schema)?)
                     }
                     _ => None,
                 };
-                let kernel =
-                    WindowFunctionDefinition::AggregateUDF(moving.unwrap_or(aggregate.func));
+                let kernel = WindowFunctionDefinition::AggregateUDF(moving.unwrap_or(kernel));
                 (kernel, arguments, Some(data_type))
             }
         };
@@ -132,15 +120,7 @@ impl Lowering<'_> {
             let value = bits(value);
             params.order_by.push(value.sort(!key.is_descending, key.nulls_first));
         }
-        params.window_frame = match uses_frame(function) {
-            // DataFusion has no ranges of bytes; without distances they are groups of peers.
-            true if has_bytes && call.frame.units == FrameUnits::Range => {
-                let groups = BoundFrame { units: FrameUnits::Groups, ..call.frame.clone() };
-                frame(&groups, !call.order_by.is_empty())?
-            }
-            true => frame(&call.frame, !call.order_by.is_empty())?,
-            false => up_to_current_row(),
-        };
+        params.window_frame = frame_of(call, has_bytes)?;
         params.null_treatment = call.ignores_nulls.then_some(NullTreatment::IgnoreNulls);
         if let Some(filter) = &call.call.filter {
             params.filter = Some(Box::new(self.condition(filter, schema)?));
@@ -155,12 +135,49 @@ impl Lowering<'_> {
         Ok((expr, given, wanted))
     }
 
+    /// Lowers an aggregate over a window, or takes one that is lowered; returns its function, its arguments, and the type of
+    /// its column.
+    pub(super) fn window_aggregate(
+        &mut self,
+        call: &WindowCall,
+        aggregate: Option<Typed>,
+        schema: &DFSchema,
+    ) -> Result<(Arc<AggregateUDF>, Vec<Expr>, DataType)> {
+        let (Typed { expr, .. }, data_type) = match aggregate {
+            Some(aggregate) => {
+                let data_type = aggregate.data_type.clone();
+                (aggregate, data_type)
+            }
+            None => self.aggregate_call(&call.call, schema)?,
+        };
+        let Expr::AggregateFunction(aggregate) = expr else {
+            return missing(format!("{} over a window", call.call.function.name));
+        };
+        if aggregate.params.distinct || !aggregate.params.order_by.is_empty() {
+            return missing("DISTINCT or ORDER BY in a call over a window");
+        }
+        Ok((aggregate.func, aggregate.params.args, data_type))
+    }
+
     fn window_argument(&mut self, argument: &Scalar, schema: &DFSchema) -> Result<Expr> {
         // Distances are written out for DataFusion.
         match written_integer(argument) {
             Some(number) => Ok(lit(number)),
             None => Ok(self.scalar(argument, schema)?.expr),
         }
+    }
+}
+
+/// Returns the frame of a call; keys may be bytes.
+fn frame_of(call: &WindowCall, has_bytes: bool) -> Result<WindowFrame> {
+    let is_ordered = !call.order_by.is_empty();
+    match uses_frame(call.call.function) {
+        // DataFusion has no ranges of bytes; without distances they are groups of peers.
+        true if has_bytes && call.frame.units == FrameUnits::Range => {
+            frame(&BoundFrame { units: FrameUnits::Groups, ..call.frame.clone() }, is_ordered)
+        }
+        true => frame(&call.frame, is_ordered),
+        false => Ok(up_to_current_row()),
     }
 }
 

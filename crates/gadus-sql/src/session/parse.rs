@@ -56,15 +56,7 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
     with_room(is_deep, || {
         let dialect: &dyn Dialect =
             if is_of_postgres(&tokens) { &PostgreSqlDialect {} } else { &dialect };
-        let mut statements = Parser::new(dialect)
-            .with_recursion_limit(NESTING_MAX)
-            .with_tokens_with_locations(tokens)
-            .parse_statements()
-            .map_err(|error| from_parser(&error))?;
-        if statements.len() > 1 {
-            return Err(input("one statement at a time: split the script at its semicolons"));
-        }
-        let mut statement = statements.pop().ok_or_else(|| input("there is no statement"))?;
+        let mut statement = parse_one(dialect, tokens)?;
         if let Some(overriding) = overriding {
             overriding.keep(&mut statement);
         }
@@ -80,9 +72,7 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
         if reading.changes_within && !may_change_within(&statement) {
             return Err(no_changes_within());
         }
-        if let Some(with) = &with {
-            mean(with, &mut statement)?;
-        }
+        with.as_ref().map_or(Ok(()), |with| mean(with, &mut statement))?;
         if reading.gives_names || with.is_some() {
             check_reads(&statement)?;
         }
@@ -107,6 +97,19 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
             copy_words,
         })
     })
+}
+
+/// Parses the one statement of tokens.
+fn parse_one(dialect: &dyn Dialect, tokens: Vec<TokenWithSpan>) -> Result<Statement> {
+    let mut statements = Parser::new(dialect)
+        .with_recursion_limit(NESTING_MAX)
+        .with_tokens_with_locations(tokens)
+        .parse_statements()
+        .map_err(|error| from_parser(&error))?;
+    if statements.len() > 1 {
+        return Err(input("one statement at a time: split the script at its semicolons"));
+    }
+    statements.pop().ok_or_else(|| input("there is no statement"))
 }
 
 /// Returns true for a statement that may have changes in its WITH.
