@@ -4,6 +4,7 @@ use super::arrays::{is_set_of_arrays, sort_keys, with_order_columns};
 use super::casts::converted;
 use super::changes::ROW_COLUMN;
 use super::json::read_stored;
+use super::table_functions::is_series;
 use super::types::{common_type, lowered_type};
 use super::{Lowering, Result, Typed, column_name, missing, no_columns};
 use crate::arrays::{is_array, leaf_of};
@@ -19,7 +20,9 @@ use datafusion::logical_expr::{
     Expr, ExprSchemable, Filter, LogicalPlan, LogicalPlanBuilder, Projection, SortExpr, lit,
 };
 use gadus_binder::Relation;
-use gadus_binder::bound::{ColumnId, Constant, Limit, Relational, Scalar, ScalarKind, SortKey};
+use gadus_binder::bound::{
+    ColumnId, Constant, Limit, Relational, Scalar, ScalarKind, SetCall, SortKey, TableCall,
+};
 use gadus_binder::types::{SqlType, constants};
 use gadus_engine::{Characters, ROW_ID_COLUMN, is_numeric_text};
 use std::sync::Arc;
@@ -80,15 +83,26 @@ impl Lowering<'_> {
             Relational::TableFunctions { calls, ordinality } => {
                 self.table_functions(calls, *ordinality)
             }
-            Relational::ProjectSets { input, calls } => {
-                let input = self.relational(input)?;
-                match calls.iter().all(|call| is_set_of_arrays(&call.call)) {
-                    true => self.project_arrays(input, calls),
-                    false => self.project_documents(input, calls),
-                }
-            }
+            Relational::ProjectSets { input, calls } => self.project_sets(input, calls),
             Relational::Lock { .. } => missing("FOR UPDATE"),
             Relational::Change(_) => missing("a change of rows"),
+        }
+    }
+
+    /// Lowers functions that return sets in a select list.
+    fn project_sets(&mut self, input: &Relational, calls: &[SetCall]) -> Result<LogicalPlan> {
+        if let (Relational::OneRow, [SetCall { id, call }]) = (input, calls)
+            && is_series(call)
+        {
+            // Alone, the set is a table.
+            let columns = vec![(*id, call.data_type)];
+            let call = TableCall { call: call.clone(), columns, names: Vec::new() };
+            return self.table_functions(&[call], None);
+        }
+        let input = self.relational(input)?;
+        match calls.iter().all(|call| is_set_of_arrays(&call.call)) {
+            true => self.project_arrays(input, calls),
+            false => self.project_documents(input, calls),
         }
     }
 

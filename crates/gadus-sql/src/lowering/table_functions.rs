@@ -20,6 +20,11 @@ use gadus_binder::types::{SqlType, constants};
 use gadus_syntax::Span;
 use std::sync::Arc;
 
+/// Returns true for `generate_series`.
+pub(super) fn is_series(call: &Scalar) -> bool {
+    matches!(&call.kind, ScalarKind::Function { function, .. } if function.name == "generate_series")
+}
+
 impl Lowering<'_> {
     /// Lowers sets of arrays, functions of documents, and `generate_series` of values that are written out.
     pub(super) fn table_functions(

@@ -167,7 +167,10 @@ fn a_list_is_made_of_a_querys_rows() {
         ("SELECT ARRAY(SELECT id, tag FROM g)", "gives several columns"),
         ("SELECT ARRAY(SELECT * FROM g)", "name one"),
         ("SELECT ARRAY(SELECT id FROM nowhere)", "nowhere"),
-        ("SELECT ARRAY(SELECT DISTINCT tag FROM g ORDER BY weight)", "does not give"),
+        (
+            "SELECT ARRAY(SELECT DISTINCT tag FROM g ORDER BY weight)",
+            "for SELECT DISTINCT, ORDER BY expressions must appear in select list",
+        ),
         ("SELECT ARRAY(SELECT id FROM g UNION SELECT id FROM o ORDER BY -id)", "does not give"),
     ] {
         let error = refused(&connection, query).to_string();
