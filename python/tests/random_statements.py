@@ -7,6 +7,7 @@
 """
 
 import random
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -17,6 +18,7 @@ DEFINITION = (
 )
 TEXTS = ("", "a", "b", "ab", "ba", "abc", "B", "aB", "zz", "b b")
 PATTERNS = ("a%", "%b", "%b%", "_", "a_", "%", "", "_b%", "b b")
+CONSTANT = re.compile(r"[(\- ]*(\d+(\.\d+)?|'[^']*'|TRUE|FALSE|NULL)[) ]*")
 COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
 
 
@@ -336,8 +338,8 @@ class Statements:
         source, columns = self.source(1)
         types = [draw.choice(["int", "text", "bool"]) for _ in range(draw.randrange(0, 3))]
         keys = [self.expression(columns, kind, 1) for kind in types]
-        # A number alone would be a place.
-        keys = [f"coalesce({key}, {key})" if key.strip("(-) ").isdigit() else key for key in keys]
+        # A number alone would be a place, and no other constant may be a group.
+        keys = [f"coalesce({key}, {key})" if CONSTANT.fullmatch(key) else key for key in keys]
         aggregates = []
         for _ in range(draw.randrange(1, 4)):
             kind = draw.choice(["int", "double", "text"])

@@ -40,7 +40,9 @@ def test_a_value_comes_back_as_it_went(connection, sql_type, value):
     connection.execute(f"CREATE TABLE t (v {sql_type}, w {sql_type})")
     connection.execute("INSERT INTO t VALUES (?, NULL)", [value])
     assert connection.execute("SELECT v, w FROM t").fetchall() == [(value, None)]
-    assert connection.execute("SELECT count(*) FROM t WHERE v = ?", (value,)).fetchone() == (1,)
+    # JSON is a text as it was given, and has no equality of its own.
+    compared = "v::text" if sql_type == "JSON" else "v"
+    assert connection.execute(f"SELECT count(*) FROM t WHERE {compared} = ?", (value,)).fetchone() == (1,)
 
 
 def test_intervals_are_timedeltas(connection):
