@@ -1,4 +1,4 @@
-//! Assignments to elements and slices of arrays, as of UPDATE t SET a[1] = 5.
+//! Assignments to elements and slices of arrays, as of `UPDATE t SET a[1] = 5`.
 
 use super::column::{ArrayColumn, Dimensions, depth_of, leaf_of};
 use super::construct::{pick, wrong_subscripts};

@@ -1,7 +1,7 @@
 //! Aggregates WITHIN GROUP: `percentile_disc`, `percentile_cont`, `mode`, and ranks of a row that might be there.
 //!
 //! - A call has the values of its rows first, then the keys that they are sorted by, then its direct arguments.
-//! - Keys are bytes in the order of the sort ([`Sorter`](keys::Sorter)); values are what is given back.
+//! - Keys are bytes in the order of the sort ([`Sorter`]); values are what is given back.
 
 mod accumulator;
 mod keys;
