@@ -112,11 +112,11 @@ impl Checked {
         };
         let result = kernel(&*left.datum(), &*right.datum())?;
         let numbers = result.as_primitive::<T>();
-        self.check(numbers, left, right)?;
-        // Processors give NaN a sign, by which it would be another value.
-        if !numbers.values().iter().any(|number| number.is_not_a_number()) {
+        let is_plain = !self.check(numbers, left, right)?;
+        if is_plain || !numbers.values().iter().any(|number| number.is_not_a_number()) {
             return Ok(result);
         }
+        // Processors give NaN a sign, by which it would be another value.
         let plain = |number: T::Native| match number.is_not_a_number() {
             true => T::Native::NAN,
             false => number,
@@ -124,20 +124,20 @@ impl Checked {
         Ok(Arc::new(numbers.unary::<_, T>(plain)))
     }
 
-    /// Refuses results that their operands do not explain.
+    /// Refuses results that their operands do not explain; returns false if all are plain numbers.
     fn check<T: ArrowPrimitiveType>(
         &self,
         results: &PrimitiveArray<T>,
         left: &Operand,
         right: &Operand,
-    ) -> Result<()>
+    ) -> Result<bool>
     where
         T::Native: Float,
     {
         let scales = matches!(self.operator, Operator::Multiply | Operator::Divide);
         let is_odd = |value: &T::Native| !value.is_plain(scales);
         if !results.values().iter().any(is_odd) {
-            return Ok(());
+            return Ok(false);
         }
         for (row, result) in results.values().iter().enumerate() {
             if result.is_plain(scales) || results.is_null(row) {
@@ -146,7 +146,7 @@ impl Checked {
             let (left, right) = (left.value::<T>(row), right.value::<T>(row));
             self.check_value(*result, left, right)?;
         }
-        Ok(())
+        Ok(true)
     }
 
     fn check_value<F: Float>(&self, result: F, left: F, right: F) -> Result<()> {

@@ -115,7 +115,7 @@ impl Buffer {
         found
     }
 
-    /// Locks the rows; whoever has them locked wakes the readers that wait when it lets go.
+    /// Locks the rows; `None` if another reader has them, which wakes those that wait when it unlocks them.
     fn lock(&self) -> Option<MutexGuard<'_, Rows>> {
         self.rows.try_lock().or_else(|| {
             self.has_missed.store(true, Ordering::Release);

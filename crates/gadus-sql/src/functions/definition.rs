@@ -309,6 +309,7 @@ fn body_of(text: &str, gives_rows: bool) -> Result<Body> {
     let Statement::Query(query) = prepared.statement() else {
         return Err(unsupported("a function whose body is no query"));
     };
+    prepared.refuse_changes_within()?;
     if gives_rows {
         return Ok(Body::Rows(query.clone()));
     }

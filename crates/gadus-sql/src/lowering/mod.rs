@@ -159,11 +159,9 @@ pub(crate) fn lower_beside(
     (tables, known): (&Tables, &KnownTables),
     parameters: &[SqlType],
 ) -> Result<LogicalPlan> {
-    let mut lowering = Lowering::new(planner, tables, parameters);
-    lowering.provide(known)?;
-    let plan = lowering.query(query)?;
-    let plan = shown(typed(plan, query)?)?;
-    Ok(CommonTables::around(plan, lowering.shared))
+    beside(planner, (tables, known), parameters, |lowering| {
+        shown(typed(lowering.query(query)?, query)?)
+    })
 }
 
 /// Returns the plan of a common table that may read those that are there.
@@ -173,9 +171,19 @@ pub(crate) fn lower_common_table(
     (tables, known): (&Tables, &KnownTables),
     parameters: &[SqlType],
 ) -> Result<LogicalPlan> {
+    beside(planner, (tables, known), parameters, |lowering| lowering.common_table_plan(table))
+}
+
+/// Returns a plan that may read common tables that are there, with those that it computes once.
+fn beside(
+    planner: &PlannerState,
+    (tables, known): (&Tables, &KnownTables),
+    parameters: &[SqlType],
+    lower: impl FnOnce(&mut Lowering<'_>) -> Result<LogicalPlan>,
+) -> Result<LogicalPlan> {
     let mut lowering = Lowering::new(planner, tables, parameters);
     lowering.provide(known)?;
-    let plan = lowering.common_table_plan(table)?;
+    let plan = lower(&mut lowering)?;
     Ok(CommonTables::around(plan, lowering.shared))
 }
 

@@ -1,9 +1,10 @@
 //! Statements that are parsed already.
 
 use super::copy_words::CopyWords;
+use super::parse::no_changes_within;
 use super::{Frames, columns};
 use datafusion::sql::sqlparser::ast::Statement;
-use gadus_engine::Error;
+use gadus_engine::{Error, Result};
 use std::sync::Arc;
 
 /// A parsed statement.
@@ -48,6 +49,14 @@ impl Prepared {
             changes_within: false,
             frames: None,
             copy_words: None,
+        }
+    }
+
+    /// Refuses a query whose WITH changes rows, where only its rows are wanted.
+    pub(crate) fn refuse_changes_within(&self) -> Result<()> {
+        match self.changes_within {
+            true => Err(no_changes_within()),
+            false => Ok(()),
         }
     }
 

@@ -53,6 +53,8 @@ fn a_change_has_its_place_in_with_at_the_top_alone() {
         "WITH w AS (DELETE FROM t) SELECT a FROM w".to_owned(),
         format!("CREATE VIEW v AS {within}"),
         format!("EXPLAIN {within}"),
+        "CREATE FUNCTION f() RETURNS BIGINT LANGUAGE SQL AS 'WITH w AS (DELETE FROM t RETURNING a) SELECT count(*) FROM w'"
+            .to_owned(),
         "DECLARE c CURSOR FOR WITH w AS (DELETE FROM t RETURNING a) SELECT a FROM w".to_owned(),
         "CREATE TABLE u AS WITH w AS (DELETE FROM t RETURNING a) SELECT a FROM w".to_owned(),
     ] {

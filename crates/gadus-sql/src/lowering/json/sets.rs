@@ -17,7 +17,7 @@ use gadus_binder::types::{BaseType, Modifier, SqlType, constants};
 
 /// Rows of one call.
 enum Rows {
-    /// Of a function that looks at one document.
+    /// Rows that a function of one document gives.
     Set(SetFunction, Scalar),
     /// Values that a path leads to, by the arguments of the call.
     Path(Vec<Scalar>),

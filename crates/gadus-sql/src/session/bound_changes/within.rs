@@ -1,7 +1,7 @@
 //! Statements whose WITH changes rows.
 //!
 //! - Each common table is computed once, in its order, and its rows are kept for those that read it; a change is carried
-//!   out though nobody reads what it returns.
+//!   out even if no part reads what it returns.
 //! - All parts read the snapshot at which the statement began: none sees what another has changed.
 
 use super::{Bound, ChangeText, Parts, Plans, RowsInHand, headings_of, stored_name};
@@ -24,6 +24,7 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, SchemaRef};
 use datafusion::catalog::MemTable;
 use datafusion::logical_expr::LogicalPlan;
+use datafusion::prelude::SessionContext;
 use gadus_binder::bound::{BoundQuery, Change, ChangeKind, CommonTable, Relational};
 use gadus_binder::{BoundStatement, Relation};
 use gadus_engine::{Result, Snapshot, Transaction};
@@ -32,6 +33,8 @@ use std::sync::Arc;
 /// Statement with all that its parts are planned with.
 struct Whole<'a> {
     snapshot: Snapshot,
+    /// Planner of all parts.
+    context: SessionContext,
     /// Relations that the statement names.
     found: Vec<Arc<Relation>>,
     statement: BoundStatement,
@@ -45,6 +48,19 @@ struct Whole<'a> {
 enum Done {
     Written(Written),
     Rows(SchemaRef, Vec<RecordBatch>),
+}
+
+impl Whole<'_> {
+    /// Finds the tables of a part, with the one that it changes.
+    async fn tables(&self, changed: Option<&str>) -> Result<Tables> {
+        let planner = self.context.state();
+        let catalogs = &**planner.catalog_list();
+        let tables = Tables::find(catalogs, &self.found).await.map_err(from_datafusion)?;
+        match changed {
+            Some(stored) => tables.with_changed(catalogs, stored).await.map_err(from_datafusion),
+            None => Ok(tables),
+        }
+    }
 }
 
 impl Session {
@@ -101,8 +117,10 @@ impl Session {
         let arrow_types = statement.parameters.iter().map(|one| parameter_type(*one));
         let arrow_types = arrow_types.collect::<Option<_>>();
         let arrow_types = arrow_types.ok_or_else(|| unsupported("the type of a parameter"))?;
+        let context = self.planner_of_tables(snapshot.clone(), self.reading())?;
         Ok(Whole {
             snapshot,
+            context,
             found: catalog.into_found(),
             statement,
             arrow_types,
@@ -149,25 +167,14 @@ impl Session {
                 self.change_part(transaction, &whole, change, &parts).await
             }
             None => {
-                let context = self.planner_of_tables(whole.snapshot.clone(), self.reading())?;
-                let tables = self.tables_of(&whole, None).await?;
+                let tables = whole.tables(None).await?;
                 let plan = with_room(whole.is_deep, || {
                     let beside = (&tables, &whole.known);
-                    lower_beside(&main, &context.state(), beside, &whole.statement.parameters)
+                    let planner = whole.context.state();
+                    lower_beside(&main, &planner, beside, &whole.statement.parameters)
                 });
                 self.rows_of_plan(&whole, plan, transaction.is_some()).await
             }
-        }
-    }
-
-    async fn tables_of(&self, whole: &Whole<'_>, changed: Option<&str>) -> Result<Tables> {
-        let context = self.planner_of_tables(whole.snapshot.clone(), self.reading())?;
-        let planner = context.state();
-        let catalogs = &**planner.catalog_list();
-        let tables = Tables::find(catalogs, &whole.found).await.map_err(from_datafusion)?;
-        match changed {
-            Some(stored) => tables.with_changed(catalogs, stored).await.map_err(from_datafusion),
-            None => Ok(tables),
         }
     }
 
@@ -186,8 +193,8 @@ impl Session {
         Ok(Bound {
             schema,
             snapshot: whole.snapshot.clone(),
-            context: self.planner_of_tables(whole.snapshot.clone(), self.reading())?,
-            tables: self.tables_of(whole, Some(&stored)).await?,
+            context: whole.context.clone(),
+            tables: whole.tables(Some(&stored)).await?,
             types: whole.statement.parameters.clone(),
             arrow_types: whole.arrow_types.clone(),
             parameters: whole.parameters,
@@ -233,11 +240,11 @@ impl Session {
         table: &CommonTable,
         runs: bool,
     ) -> Result<Done> {
-        let context = self.planner_of_tables(whole.snapshot.clone(), self.reading())?;
-        let tables = self.tables_of(whole, None).await?;
+        let tables = whole.tables(None).await?;
         let plan = with_room(whole.is_deep, || {
             let beside = (&tables, &whole.known);
-            lower_common_table(table, &context.state(), beside, &whole.statement.parameters)
+            let planner = whole.context.state();
+            lower_common_table(table, &planner, beside, &whole.statement.parameters)
         });
         self.rows_of_plan(whole, plan, runs).await
     }
@@ -260,8 +267,7 @@ impl Session {
         if !runs {
             return Ok(Done::Rows(schema, Vec::new()));
         }
-        let context = self.planner_of_tables(whole.snapshot.clone(), self.reading())?;
-        let stream = self.stream_plan(&context, plan).await?;
+        let stream = self.stream_plan(&whole.context, plan).await?;
         let schema = stream.schema();
         let rows = Gathered::new(&self.shared.memory).collect(stream).await?;
         Ok(Done::Rows(schema, rows))
