@@ -4,6 +4,7 @@
 //!   expression a type, and every conversion is written out. Changes are operators that give the rows of RETURNING.
 //! - Types, casts, operators and functions are tables ([`catalog`]); which one is meant is decided as in chapter 10 of
 //!   PostgreSQL's manual (`resolve`).
+//! - Correlated queries are made joins (`unnest`).
 //! - Trees are at most as deep as the grammar allows, which may take a stack of 128 MiB: copies, comparisons and the end of
 //!   their lives are recursive.
 //! - Knows neither Arrow, DataFusion nor the engine: relations come from a [`Provider`].
@@ -16,6 +17,7 @@ mod literals;
 mod provider;
 mod resolve;
 pub mod types;
+mod unnest;
 
 pub use bind::{BoundStatement, bind_query, bind_statement};
 pub use error::{BindError, Result};

@@ -38,6 +38,8 @@ use gadus_syntax::ast::{Query, Statement};
 use scope::Scope;
 use with::Frame;
 
+pub(crate) use operators::choose_infix;
+
 /// Query or change with the types of its parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoundStatement {
@@ -45,6 +47,10 @@ pub struct BoundStatement {
     pub query: BoundQuery,
     /// Types of `$1` and so on.
     pub parameters: Vec<SqlType>,
+    /// Greatest number of a column.
+    pub(crate) last_column: u32,
+    /// Greatest number of a common table.
+    pub(crate) last_table: u32,
 }
 
 /// Binds a query.
@@ -117,7 +123,7 @@ const STACK_BYTES: usize = 128 << 10;
 const STACK_STEP: usize = 4 << 20;
 
 /// Calls a function with enough stack for one more level.
-fn with_stack<T>(run: impl FnOnce() -> T) -> T {
+pub(crate) fn with_stack<T>(run: impl FnOnce() -> T) -> T {
     stacker::maybe_grow(STACK_BYTES, STACK_STEP, run)
 }
 
@@ -139,9 +145,10 @@ impl<'a> Binder<'a> {
     /// Checks what depends on the whole statement.
     fn finish(self, query: BoundQuery) -> Result<BoundStatement> {
         let parameters = self.parameters.finish()?;
+        let (last_column, last_table) = (self.columns, self.common_tables);
         match self.later.into_iter().flatten().next() {
             Some(error) => Err(error),
-            None => Ok(BoundStatement { query, parameters }),
+            None => Ok(BoundStatement { query, parameters, last_column, last_table }),
         }
     }
 

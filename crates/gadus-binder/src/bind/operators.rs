@@ -12,10 +12,10 @@ use gadus_syntax::Span;
 use gadus_syntax::ast::OperatorName;
 
 /// Operator with the types of its operands and its result in the place of those left open.
-pub(super) struct Chosen {
-    pub(super) operator: &'static Operator,
-    pub(super) operands: Vec<TypeId>,
-    pub(super) result: TypeId,
+pub(crate) struct Chosen {
+    pub(crate) operator: &'static Operator,
+    pub(crate) operands: Vec<TypeId>,
+    pub(crate) result: TypeId,
 }
 
 impl Binder<'_> {
@@ -81,7 +81,7 @@ impl Binder<'_> {
 }
 
 /// Chooses an operator of two operands.
-pub(super) fn choose_infix(name: &str, left: TypeId, right: TypeId, span: Span) -> Result<Chosen> {
+pub(crate) fn choose_infix(name: &str, left: TypeId, right: TypeId, span: Span) -> Result<Chosen> {
     let all = operators_named(name, false);
     // An unknown operand is taken for the type of the other one first.
     let same = match (left.is_unknown(), right.is_unknown()) {

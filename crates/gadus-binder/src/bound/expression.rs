@@ -135,6 +135,13 @@ pub enum ScalarKind {
     },
     /// Query
     Subquery(Box<Subquery>),
+    /// Value of the only row of a query that was joined: error 21000 if it has several.
+    OnlyRow {
+        /// Value of one of its rows.
+        value: Box<Scalar>,
+        /// Number of its rows.
+        rows: Box<Scalar>,
+    },
     /// Element or part of an array.
     Subscript {
         /// Array
@@ -195,7 +202,7 @@ pub struct QuantifiedArray {
 }
 
 /// Query within an expression.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Subquery {
     /// Way in which its rows become a value.
     pub kind: SubqueryKind,

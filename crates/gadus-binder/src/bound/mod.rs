@@ -7,6 +7,7 @@
 
 mod change;
 mod expression;
+mod numbers;
 mod print;
 mod print_changes;
 mod print_scalars;

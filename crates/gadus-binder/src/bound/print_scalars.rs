@@ -64,6 +64,7 @@ impl Display for Scalar {
                 write!(f, "(row({}) {name} row({}))", side(0), side(1))
             }
             ScalarKind::Subquery(subquery) => write_subquery(subquery, f),
+            ScalarKind::OnlyRow { value, rows } => write!(f, "only({value} of {rows})"),
             ScalarKind::Subscript { operand, items } => {
                 write!(f, "{operand}")?;
                 items.iter().try_for_each(|item| match item {

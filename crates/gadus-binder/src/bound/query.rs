@@ -204,6 +204,14 @@ pub enum JoinKind {
     Anti,
 }
 
+impl JoinKind {
+    /// Returns true for joins whose rows have the columns of the right input.
+    #[must_use]
+    pub fn gives_right(self) -> bool {
+        !matches!(self, Self::Semi | Self::Anti)
+    }
+}
+
 /// Call of an aggregate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AggregateCall {

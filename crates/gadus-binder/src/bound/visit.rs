@@ -37,6 +37,10 @@ impl Scalar {
             ScalarKind::IsDistinct { operands, .. } | ScalarKind::NullIf { operands, .. } => {
                 operands.iter_mut().for_each(visit);
             }
+            ScalarKind::OnlyRow { value, rows } => {
+                visit(value);
+                visit(rows);
+            }
             ScalarKind::Case { operand, branches, otherwise } => {
                 operand.iter_mut().for_each(|operand| visit(operand));
                 for (when, then) in branches {
@@ -94,59 +98,108 @@ impl BoundQuery {
 impl Relational {
     /// Calls a function for each expression of this operator and its inputs, not for those within expressions.
     pub(crate) fn for_each_scalar(&mut self, visit: Visit<'_>) {
+        self.for_each_own_scalar(visit);
+        self.for_each_input(&mut |input| input.for_each_scalar(visit));
+    }
+
+    /// Calls a function for each expression of this operator, not for those within expressions.
+    pub(crate) fn for_each_own_scalar(&mut self, visit: Visit<'_>) {
         match self {
-            Self::OneRow | Self::Scan { .. } | Self::CommonTableScan { .. } => {}
+            Self::OneRow
+            | Self::Scan { .. }
+            | Self::CommonTableScan { .. }
+            | Self::Distinct { .. }
+            | Self::Sort { .. }
+            | Self::Lock { .. }
+            | Self::SetOperation(_)
+            | Self::With { .. } => {}
             Self::Values { rows, .. } => rows.iter_mut().flatten().for_each(visit),
             Self::TableFunctions { calls, .. } => {
                 calls.iter_mut().for_each(|call| visit(&mut call.call));
             }
-            Self::Project { input, items } => {
-                items.iter_mut().for_each(|(_, item)| visit(item));
-                input.for_each_scalar(visit);
-            }
-            Self::ProjectSets { input, calls } => {
+            Self::Project { items, .. } => items.iter_mut().for_each(|(_, item)| visit(item)),
+            Self::ProjectSets { calls, .. } => {
                 calls.iter_mut().for_each(|call| visit(&mut call.call));
-                input.for_each_scalar(visit);
             }
-            Self::Filter { input, predicate } => {
-                visit(predicate);
-                input.for_each_scalar(visit);
-            }
-            Self::Join(join) => {
-                join.condition.iter_mut().for_each(&mut *visit);
-                join.left.for_each_scalar(visit);
-                join.right.for_each_scalar(visit);
-            }
-            Self::Aggregate { input, groups, aggregates, .. } => {
+            Self::Filter { predicate, .. } => visit(predicate),
+            Self::Join(join) => join.condition.iter_mut().for_each(visit),
+            Self::Aggregate { groups, aggregates, .. } => {
                 groups.iter_mut().for_each(|(_, group)| visit(group));
                 aggregates.iter_mut().for_each(|(_, call)| call.for_each_scalar(visit));
-                input.for_each_scalar(visit);
             }
-            Self::Window { input, calls } => {
+            Self::Window { calls, .. } => {
                 calls.iter_mut().for_each(|(_, call)| call.for_each_scalar(visit));
-                input.for_each_scalar(visit);
-            }
-            Self::Distinct { input, .. } | Self::Sort { input, .. } | Self::Lock { input, .. } => {
-                input.for_each_scalar(visit);
             }
             Self::Change(change) => change.for_each_scalar(visit),
-            Self::SetOperation(operation) => {
-                operation.left.for_each_scalar(visit);
-                operation.right.for_each_scalar(visit);
-            }
             Self::Limit(limit) => {
-                limit.limit.iter_mut().chain(&mut limit.offset).for_each(&mut *visit);
-                limit.input.for_each_scalar(visit);
+                limit.limit.iter_mut().chain(&mut limit.offset).for_each(visit);
             }
+        }
+    }
+}
+
+impl Relational {
+    /// Calls a function for each input of this operator.
+    pub(crate) fn for_each_input(&mut self, visit: &mut dyn FnMut(&mut Self)) {
+        match self {
+            Self::OneRow
+            | Self::Scan { .. }
+            | Self::CommonTableScan { .. }
+            | Self::Values { .. }
+            | Self::TableFunctions { .. } => {}
+            Self::Project { input, .. }
+            | Self::ProjectSets { input, .. }
+            | Self::Filter { input, .. }
+            | Self::Aggregate { input, .. }
+            | Self::Window { input, .. }
+            | Self::Distinct { input, .. }
+            | Self::Sort { input, .. }
+            | Self::Lock { input, .. } => visit(input),
+            Self::Join(join) => {
+                visit(&mut join.left);
+                visit(&mut join.right);
+            }
+            Self::SetOperation(operation) => {
+                visit(&mut operation.left.root);
+                visit(&mut operation.right.root);
+            }
+            Self::Limit(limit) => visit(&mut limit.input),
             Self::With { tables, input } => {
                 for table in tables {
-                    table.query.for_each_scalar(visit);
+                    visit(&mut table.query.root);
                     if let Some((step, _)) = &mut table.recursive {
-                        step.for_each_scalar(visit);
+                        visit(&mut step.root);
                     }
                 }
-                input.for_each_scalar(visit);
+                visit(input);
             }
+            Self::Change(change) => change.for_each_input(visit),
+        }
+    }
+
+    /// Calls a function for this operator, its inputs and the queries within expressions, the outermost first.
+    pub(crate) fn for_each_operator(&mut self, visit: &mut dyn FnMut(&mut Self)) {
+        visit(self);
+        self.for_each_own_scalar(&mut |scalar| {
+            scalar.for_each_query(&mut |query| query.root.for_each_operator(visit));
+        });
+        self.for_each_input(&mut |input| input.for_each_operator(visit));
+    }
+}
+
+impl Scalar {
+    /// Calls a function for each outermost query within this expression.
+    pub(crate) fn for_each_query(&mut self, visit: &mut dyn FnMut(&mut BoundQuery)) {
+        match &mut self.kind {
+            ScalarKind::Subquery(subquery) => {
+                if let SubqueryKind::Any(condition) | SubqueryKind::All(condition) =
+                    &mut subquery.kind
+                {
+                    condition.for_each_query(visit);
+                }
+                visit(&mut subquery.query);
+            }
+            _ => self.for_each_part(&mut |part| part.for_each_query(visit)),
         }
     }
 }

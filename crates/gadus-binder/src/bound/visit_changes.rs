@@ -3,22 +3,32 @@
 use super::visit::Visit;
 use super::{
     Arbiter, Assignments, Change, ChangeKind, ColumnValue, InsertChange, MergeChange, MergeStep,
-    OnConflict,
+    OnConflict, Relational,
 };
 
 impl Change {
-    /// Calls a function for each expression of the change and its inputs, not for those within expressions.
-    pub(crate) fn for_each_scalar(&mut self, visit: Visit<'_>) {
+    /// Calls a function for each expression of the change, not for those of its inputs or within expressions.
+    pub(super) fn for_each_scalar(&mut self, visit: Visit<'_>) {
         match &mut self.kind {
             ChangeKind::Insert(insert) => insert.for_each_scalar(visit),
-            ChangeKind::Update(update) => {
-                update.assignments.for_each_scalar(visit);
-                update.input.for_each_scalar(visit);
-            }
-            ChangeKind::Delete { input } => input.for_each_scalar(visit),
+            ChangeKind::Update(update) => update.assignments.for_each_scalar(visit),
+            ChangeKind::Delete { .. } => {}
             ChangeKind::Merge(merge) => merge.for_each_scalar(visit),
         }
         self.returning.iter_mut().flatten().for_each(|(_, item)| visit(item));
+    }
+
+    /// Calls a function for each input.
+    pub(super) fn for_each_input(&mut self, visit: &mut dyn FnMut(&mut Relational)) {
+        match &mut self.kind {
+            ChangeKind::Insert(insert) => visit(&mut insert.input),
+            ChangeKind::Update(update) => visit(&mut update.input),
+            ChangeKind::Delete { input } => visit(input),
+            ChangeKind::Merge(merge) => {
+                visit(&mut merge.target);
+                visit(&mut merge.source);
+            }
+        }
     }
 }
 
@@ -28,7 +38,6 @@ impl InsertChange {
         if let Some(conflict) = &mut self.on_conflict {
             conflict.for_each_scalar(visit);
         }
-        self.input.for_each_scalar(visit);
     }
 }
 
@@ -71,7 +80,5 @@ impl MergeChange {
                 MergeStep::Delete | MergeStep::Nothing => {}
             }
         }
-        self.target.for_each_scalar(visit);
-        self.source.for_each_scalar(visit);
     }
 }

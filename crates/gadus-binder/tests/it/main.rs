@@ -44,6 +44,11 @@ fn trees_have_one_form() {
 }
 
 #[test]
+fn correlated_queries_become_joins() {
+    compare_with("unnest", include_str!("statements/unnest.txt"), unnested_tree);
+}
+
+#[test]
 fn question_marks_are_numbered_by_their_order() {
     let tables = Tables::new();
     let text = "SELECT a + ? FROM (SELECT a, ?::text FROM t WHERE b = ?) AS x LIMIT ?";
@@ -88,6 +93,14 @@ fn tree(tables: &Tables, text: &str) -> Vec<String> {
         Ok(bound) => bound.query.to_string().lines().map(str::to_owned).collect(),
         Err(error) => vec![format!("error {}: {error}", error.sql_state)],
     }
+}
+
+/// Returns the bound tree of a statement after unnesting.
+fn unnested_tree(tables: &Tables, text: &str) -> Vec<String> {
+    let parsed = parse_statement(text).unwrap();
+    let mut bound = bind_statement(tables, &parsed.statement, &[]).unwrap();
+    bound.unnest().unwrap();
+    bound.query.to_string().lines().map(str::to_owned).collect()
 }
 
 /// Describes a statement; an error with its position, detail and hint.

@@ -1,8 +1,9 @@
 //! Errors of statements that the planner refuses, in PostgreSQL's words.
 
 use super::{BinderCatalog, query_of};
-use crate::error::unsupported;
+use crate::error::{from_datafusion, unsupported};
 use crate::room::with_room;
+use datafusion::error::DataFusionError;
 use gadus_binder::{BindError, bind_query};
 use gadus_engine::{Diagnosis, Error, ErrorKind, Reason};
 use gadus_syntax::{SyntaxErrorKind, parse_statement};
@@ -44,7 +45,7 @@ pub(crate) fn diagnosed(
     );
     match with_room(true, bound) {
         // The query is right: the planner of texts does not know all of it.
-        Some(None) if !is_of_relations => not_planned(),
+        Some(None) if !is_of_relations => without_plan(),
         Some(None) => error,
         Some(Some(found)) if explains(&found, &error, functions) => {
             let kind = match error.kind() {
@@ -57,8 +58,17 @@ pub(crate) fn diagnosed(
     }
 }
 
+/// Returns the error of a bound query of which no plan could be made: PostgreSQL's where values are at fault.
+pub(crate) fn not_planned(error: DataFusionError) -> Error {
+    let error = from_datafusion(error);
+    match is_of_planning(&error) || error.kind() == ErrorKind::Unsupported {
+        true => without_plan(),
+        false => error,
+    }
+}
+
 /// Returns the error of a query that is right, and of which no plan is made.
-fn not_planned() -> Error {
+fn without_plan() -> Error {
     let hint = "EXPLAIN (BOUND) shows the query as it is understood, and names the part.";
     unsupported("a part of this query")
         .diagnosed(Diagnosis { hint: Some(hint.to_owned()), ..Diagnosis::default() })

@@ -11,9 +11,12 @@ mod rows;
 mod types;
 
 pub(crate) use catalog::{BinderCatalog, MAIN};
-pub(crate) use errors::{KnownFunctions, diagnosed, diagnosed_syntax, from_bind, is_of_planning};
+pub(crate) use errors::{
+    KnownFunctions, diagnosed, diagnosed_syntax, from_bind, is_of_planning, not_planned,
+};
 pub(crate) use rows::bound_row_expression;
 
+use crate::room::with_room;
 use gadus_binder::{BindError, BoundStatement, bind_query, bind_statement};
 use gadus_syntax::ast::{Query, Statement};
 use gadus_syntax::parse_statement;
@@ -68,6 +71,16 @@ pub(crate) fn bound_statement(
         | Statement::Delete(_) => bind_statement(catalog, &statement, &[]).map_err(Some),
         _ => Err(None),
     }
+}
+
+/// Makes joins of the correlated queries of a statement.
+///
+/// # Errors
+/// 0A000 for those that have no join.
+pub(crate) fn unnested(
+    mut bound: BoundStatement,
+) -> std::result::Result<BoundStatement, BindError> {
+    with_room(true, || bound.unnest()).map(|()| bound)
 }
 
 /// Returns the query that a statement is or explains.

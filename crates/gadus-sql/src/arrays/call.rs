@@ -82,6 +82,8 @@ pub(crate) enum ArrayFunction {
     Flatten,
     /// `generate_subscripts`
     Subscripts,
+    /// Integers from the first to the last one, in steps.
+    Series,
     /// Numbers of the rows that the longest of several lists gives.
     Ordinals,
     /// Elements in ascending order, or descending, each once.
@@ -175,6 +177,7 @@ impl Call {
             ArrayFunction::All => quantified::all(arrays),
             ArrayFunction::Flatten => sets::flattened(arrays),
             ArrayFunction::Subscripts => sets::subscripts(arrays),
+            ArrayFunction::Series => sets::series(arrays, &self.result),
             ArrayFunction::Ordinals => sets::ordinals(arrays, rows),
             ArrayFunction::Distinct { descending, nulls_first } => {
                 accumulate::distinct(arrays, (*descending, *nulls_first), result)

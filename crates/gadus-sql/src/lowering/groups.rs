@@ -14,7 +14,7 @@ use arrow::compute::SortOptions;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, DFSchema};
 use datafusion::functions_aggregate::first_last::first_value_udaf;
-use datafusion::logical_expr::expr::{AggregateFunction, Case};
+use datafusion::logical_expr::expr::{AggregateFunction, Case, NullTreatment};
 use datafusion::logical_expr::{
     Aggregate, AggregateUDF, Expr, ExprSchemable, GroupingSet, LogicalPlan, LogicalPlanBuilder,
     SortExpr, lit,
@@ -211,7 +211,7 @@ impl Lowering<'_> {
             call.is_distinct && !is_sorted_later,
             filter.map(Box::new),
             order_by,
-            None,
+            (call.function.name == "any_value").then_some(NullTreatment::IgnoreNulls),
         ));
         let given = expr.get_type(schema)?;
         self.result_of_aggregate(call, expr, given)
@@ -309,6 +309,7 @@ impl Lowering<'_> {
         let first = arguments.first().map(|argument| &argument.data_type);
         match name {
             "min" | "max" if first.is_some_and(is_array) => return Ok(first_value_udaf()),
+            "any_value" => return Ok(first_value_udaf()),
             "array_agg" | "count" => {}
             _ if first.is_some_and(is_array) => return missing(format!("{name} of arrays")),
             _ => {}

@@ -4,12 +4,10 @@ use super::guards::{GUARDED_MAX, guard, may_fail};
 use super::json::{document_kind, refuse_compared};
 use super::{Lowering, Result, Typed, missing};
 use crate::executor::check_cancelled;
+use crate::subqueries::Only;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::DFSchema;
-use datafusion::logical_expr::{
-    Expr, Operator, binary_expr, is_false, is_not_false, is_not_null, is_not_true, is_not_unknown,
-    is_null, is_true, is_unknown,
-};
+use datafusion::logical_expr::{Expr, Operator, binary_expr, is_not_null, is_null, lit};
 use gadus_binder::bound::{Scalar, ScalarKind};
 use gadus_syntax::ast::BooleanTest;
 
@@ -63,6 +61,11 @@ impl Lowering<'_> {
                 self.row_comparison(operators, fields, schema)
             }
             ScalarKind::Subquery(subquery) => self.subquery(subquery, schema),
+            ScalarKind::OnlyRow { value, rows } => {
+                let Typed { expr, data_type } = self.scalar(value, schema)?;
+                let rows = self.scalar(rows, schema)?.expr;
+                Ok(Typed::new(Only::default().call(expr, rows), data_type))
+            }
             ScalarKind::Value(function) => self.value_function(*function),
             ScalarKind::Array(elements) => self.array(elements, scalar.data_type, schema),
             ScalarKind::Row(_) | ScalarKind::Field { .. } => missing("a row as a value"),
@@ -133,18 +136,27 @@ impl Lowering<'_> {
         let expr = match (test, negated) {
             (BooleanTest::Null, false) => is_null(operand),
             (BooleanTest::Null, true) => is_not_null(operand),
-            (BooleanTest::True, false) => is_true(operand),
-            (BooleanTest::True, true) => is_not_true(operand),
-            (BooleanTest::False, false) => is_false(operand),
-            (BooleanTest::False, true) => is_not_false(operand),
-            (BooleanTest::Unknown, false) => is_unknown(operand),
-            (BooleanTest::Unknown, true) => is_not_unknown(operand),
+            // As comparisons: what DataFusion makes of its own tests it takes for NULL at times.
+            (BooleanTest::True, false) => same_truth(operand, true),
+            (BooleanTest::True, true) => other_truth(operand, true),
+            (BooleanTest::False, false) => same_truth(operand, false),
+            (BooleanTest::False, true) => other_truth(operand, false),
+            (BooleanTest::Unknown, false) => is_null(operand),
+            (BooleanTest::Unknown, true) => is_not_null(operand),
             (BooleanTest::Document | BooleanTest::Normalized, _) => {
                 return missing("this test");
             }
         };
         Ok(Typed::new(expr, DataType::Boolean))
     }
+}
+
+fn same_truth(operand: Expr, truth: bool) -> Expr {
+    binary_expr(operand, Operator::IsNotDistinctFrom, lit(truth))
+}
+
+fn other_truth(operand: Expr, truth: bool) -> Expr {
+    binary_expr(operand, Operator::IsDistinctFrom, lit(truth))
 }
 
 /// Connects conditions as a tree whose depth is the logarithm of their number.

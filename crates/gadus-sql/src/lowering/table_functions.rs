@@ -6,7 +6,7 @@ use super::relations::written_integer;
 use super::times::refused;
 use super::types::lowered_type;
 use super::windows::row_number;
-use super::{Lowering, Result, Typed, column_name, missing, no_columns};
+use super::{Lowering, NotLowered, Result, Typed, column_name, missing, no_columns};
 use crate::error::to_datafusion;
 use crate::times;
 use datafusion::arrow::array::RecordBatch;
@@ -15,6 +15,7 @@ use datafusion::catalog::TableFunctionArgs;
 use datafusion::common::{Column, NullHandling};
 use datafusion::datasource::{MemTable, provider_as_source};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, lit};
+use gadus_binder::BindError;
 use gadus_binder::bound::{ColumnId, Scalar, ScalarKind, TableCall};
 use gadus_binder::types::{SqlType, constants};
 use gadus_syntax::Span;
@@ -25,6 +26,13 @@ pub(super) fn is_series(call: &Scalar) -> bool {
     matches!(&call.kind, ScalarKind::Function { function, .. } if function.name == "generate_series")
 }
 
+/// Returns true for one `generate_series` of integers that are written out, which makes its rows as they are read.
+fn is_written_series(calls: &[TableCall]) -> bool {
+    let [TableCall { call, .. }] = calls else { return false };
+    let ScalarKind::Function { arguments, .. } = &call.kind else { return false };
+    is_series(call) && arguments.iter().all(|bound| written_integer(bound).is_some())
+}
+
 impl Lowering<'_> {
     /// Lowers sets of arrays, functions of documents, and `generate_series` of values that are written out.
     pub(super) fn table_functions(
@@ -33,7 +41,7 @@ impl Lowering<'_> {
         ordinality: Option<ColumnId>,
     ) -> Result<LogicalPlan> {
         let row = LogicalPlanBuilder::empty(true).build()?;
-        if calls.iter().all(|call| is_set_of_arrays(&call.call)) {
+        if calls.iter().all(|call| is_set_of_arrays(&call.call)) && !is_written_series(calls) {
             return self.unnested_tables(row, (calls, ordinality), NullHandling::Drop);
         }
         if let Some(rows) = self.document_rows(row, (calls, ordinality), false)? {
@@ -64,6 +72,10 @@ impl Lowering<'_> {
         let Some(series) = self.planner.table_functions().get(function.name) else {
             return missing(format!("the function {} in FROM", function.name));
         };
+        if bounds.get(2) == Some(&0) {
+            let error = BindError::without_position("22023", "step size cannot equal zero");
+            return Err(NotLowered::Refused(error));
+        }
         let bounds = bounds.into_iter().map(lit).collect::<Vec<_>>();
         let given = TableFunctionArgs::new(&bounds, self.planner);
         let rows = series.create_table_provider_with_args(given)?;

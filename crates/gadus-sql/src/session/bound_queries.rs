@@ -6,7 +6,7 @@ use super::bound_changes::ChangeText;
 use super::columns::Headings;
 use super::preparing::LARGE_TEXT;
 use super::{Outcome, Prepared, Session, State};
-use crate::analysis::{BinderCatalog, bound_query, from_bind};
+use crate::analysis::{BinderCatalog, bound_query, from_bind, not_planned, unnested};
 use crate::compiled::Compiled;
 use crate::error::{from_datafusion, unsupported};
 use crate::executor;
@@ -19,7 +19,6 @@ use crate::rows::RowStream;
 use crate::value::Value;
 use arrow::datatypes::DataType;
 use datafusion::common::ParamValues;
-use datafusion::error::DataFusionError;
 use datafusion::execution::SessionState as PlannerState;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{Ident, ObjectName, Statement, visit_relations_mut};
@@ -44,7 +43,9 @@ const CERTAIN: [&str; 7] = ["42702", "42P09", "42803", "42846", "42P10", "42P19"
 /// Returns true for errors that a statement has whichever way it is planned.
 pub(super) fn is_certain(error: &BindError) -> bool {
     let is_certain = CERTAIN.contains(&error.sql_state);
-    let is_of_types = error.sql_state == "42804" && error.message.contains("cannot be matched");
+    let is_of_types = error.sql_state == "42804"
+        && (error.message.contains("cannot be matched")
+            || error.message.starts_with("could not determine polymorphic type"));
     let is_of_constants = error.message.starts_with("non-integer constant in");
     let is_of_arrays = error.message == "cannot determine type of empty array";
     // JSON has no operators that compare it, and is not JSONB. Functions of Gadus alone take either.
@@ -58,14 +59,6 @@ pub(super) fn is_certain(error: &BindError) -> bool {
         || is_of_arrays
         || is_of_constants
         || is_of_documents
-}
-
-/// Returns true for PostgreSQL's errors of values, which a statement has whichever way it is planned.
-fn is_of_values(error: &DataFusionError) -> bool {
-    let DataFusionError::External(external) = error.find_root() else { return false };
-    let diagnosis = external.downcast_ref::<Error>().and_then(Error::diagnosis);
-    let sql_state = diagnosis.and_then(|diagnosis| diagnosis.sql_state);
-    sql_state.is_some_and(|sql_state| sql_state.starts_with(DATA_EXCEPTION))
 }
 
 /// Query whose names are looked up in a snapshot.
@@ -116,13 +109,7 @@ impl Session {
         let outcome = self.run_bound(state, prepared, parameters).await?;
         match outcome {
             Ok(outcome) => Ok(Some(outcome)),
-            Err(reason @ NotLowered::Refused(_)) => Err(told(reason, None)),
-            // A constant that has no value.
-            Err(NotLowered::Failed(error)) if is_of_values(&error) => Err(from_datafusion(error)),
-            Err(reason) => match &prepared.unread {
-                Some(unread) => Err(told(reason, Some(unread))),
-                None => Ok(None),
-            },
+            Err(reason) => left_to_text(reason, prepared),
         }
     }
 
@@ -170,11 +157,12 @@ impl Session {
         let snapshot = query.snapshot.clone();
         let binding = Binding::typed_as(types, (snapshot.clone(), values), self.reading());
         let planner = self.planner_of_binding(&snapshot, binding.clone())?;
-        let Ok(BoundPlan { plan, headings, .. }) = query.plan(&planner).await? else {
-            return Ok(None);
+        let BoundPlan { plan, headings, .. } = match query.plan(&planner).await? {
+            Ok(plan) => plan,
+            Err(reason) => return left_to_text(reason, prepared),
         };
         let kept = KeptPlan::of_plan(planner, binding, plan, headings).await;
-        kept.map_err(from_datafusion)
+        kept.map_err(not_planned)
     }
 
     /// Shows the bound query, and what keeps it from being planned: EXPLAIN (BOUND).
@@ -225,6 +213,12 @@ fn stand_in(text: &str) -> Option<Statement> {
     let parsed = parse_statement(text).ok()?;
     let (known, table) = match &parsed.statement {
         SyntaxStatement::Query(_) => ("VALUES (NULL)", None),
+        SyntaxStatement::Explain(explain) => {
+            let SyntaxStatement::Query(query) = &explain.statement else { return None };
+            let options = text.get(..usize::try_from(query.span.start).ok()?)?;
+            let explain = format!("{options} VALUES (NULL)");
+            return Parser::parse_sql(&GenericDialect {}, &explain).ok()?.pop();
+        }
         SyntaxStatement::Insert(insert) => ("INSERT INTO t DEFAULT VALUES", Some(&insert.table)),
         SyntaxStatement::Update(update) => ("UPDATE t SET a = NULL", Some(&update.table)),
         SyntaxStatement::Delete(delete) => ("DELETE FROM t", Some(&delete.table)),
@@ -256,16 +250,28 @@ pub(super) fn bound_only(text: &str, unread: Error) -> Option<Prepared> {
     Some(Prepared { parameters, unread: Some(Arc::new(unread)), is_deep: true, ..bare })
 }
 
+/// Returns `None` for a query or change that is planned from its text, for what its bound tree lacks.
+///
+/// # Errors
+/// Those of the binder and of planning: from its text it would have another meaning.
+pub(super) fn left_to_text<T>(reason: NotLowered, prepared: &Prepared) -> Result<Option<T>> {
+    match (reason, &prepared.unread) {
+        (reason @ (NotLowered::Refused(_) | NotLowered::Failed(_)), _) => Err(told(reason, None)),
+        (reason, Some(unread)) => Err(told(reason, Some(unread))),
+        (_, None) => Ok(None),
+    }
+}
+
 /// Returns the error of a query that has no plan of its bound tree, and that the planner of texts could not read.
 pub(super) fn told(reason: NotLowered, unread: Option<&Error>) -> Error {
     match reason {
-        NotLowered::Missing(_) | NotLowered::Failed(_)
+        NotLowered::Missing(_)
             if unread.is_some_and(|unread| unread.kind() == ErrorKind::Unsupported) =>
         {
             unread.cloned().unwrap_or_else(|| unsupported("this query"))
         }
         NotLowered::Missing(what) => unsupported(&what),
-        NotLowered::Failed(error) => from_datafusion(error),
+        NotLowered::Failed(error) => not_planned(error),
         NotLowered::Unbound(error) | NotLowered::Refused(error) => from_bind(error),
     }
 }
@@ -287,6 +293,7 @@ impl QueryText<'_> {
             Some(error) => NotLowered::Unbound(error),
             None => missing("a statement that is no query"),
         })?;
+        let bound = unnested(bound).map_err(NotLowered::Refused)?;
         let types = bound.parameters.iter().map(|parameter| parameter_type(*parameter));
         let types = types.collect::<Option<_>>();
         Ok((bound, types.ok_or_else(|| missing("the type of a parameter"))?))

@@ -2,11 +2,12 @@
 
 use super::as_queries::describe;
 use super::asked::{Asked, Source};
-use super::bound_queries::with_values;
+use super::bound_queries::{left_to_text, with_values};
 use super::cancel::Flag;
 use super::probes::query_below;
 use super::query::{plan, refuse_locks};
 use super::{Outcome, Prepared, Session, State};
+use crate::analysis::not_planned;
 use crate::compiled::Compiled;
 use crate::error::{from_datafusion, input};
 use crate::executor::{self, physical_plan};
@@ -131,13 +132,17 @@ impl Session {
         let query = self.query_text(state, prepared, request.statement)?;
         let reading = Reading { measured: request.runs, ..self.reading() };
         let context = self.planner_of_tables(query.snapshot.clone(), reading)?;
-        let Ok(bound) = query.plan(&context.state()).await? else { return Ok(None) };
+        let bound = match query.plan(&context.state()).await? {
+            Ok(bound) => bound,
+            Err(reason) => return left_to_text(reason, prepared),
+        };
         let Some(logical) = with_values(bound.plan, &bound.types, parameters) else {
             return Ok(None);
         };
         let physical = physical_plan(context.state(), &logical).await;
         executor::check_cancelled().map_err(from_datafusion)?;
-        Ok(physical.ok().map(|physical| Planned { context, logical, physical }))
+        let physical = physical.map_err(not_planned)?;
+        Ok(Some(Planned { context, logical, physical }))
     }
 
     /// A query's plan, whose scans tell what they took where that is asked for.

@@ -23,6 +23,7 @@ pub(crate) use apart::NamesApart;
 pub(crate) use as_values::ConditionsAsValues;
 pub(crate) use in_values::QueriesInValues;
 pub(crate) use membership::Memberships;
+pub(crate) use only::Only;
 pub(crate) use outer_types::OuterTypes;
 
 use bindings::Bindings;
@@ -38,7 +39,6 @@ use datafusion::logical_expr::{
 };
 use datafusion::optimizer::AnalyzerRule;
 use free::{column_of, depends, depends_in, free};
-use only::Only;
 use settled::{is_settled, settled_limits};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

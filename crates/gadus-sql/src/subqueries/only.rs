@@ -15,7 +15,7 @@ const NAME: &str = "gadus_only";
 
 /// Gives a value where there is no more than one.
 #[derive(Debug)]
-pub(super) struct Only(Arc<ScalarUDF>);
+pub(crate) struct Only(Arc<ScalarUDF>);
 
 impl Default for Only {
     fn default() -> Self {
@@ -25,7 +25,7 @@ impl Default for Only {
 
 impl Only {
     /// The value, of which there are so many.
-    pub(super) fn call(&self, value: Expr, many: Expr) -> Expr {
+    pub(crate) fn call(&self, value: Expr, many: Expr) -> Expr {
         Expr::ScalarFunction(ScalarFunction::new_udf(self.0.clone(), vec![value, many]))
     }
 

@@ -2,7 +2,10 @@
 
 use crate::support::Shell;
 
+/// A query over the table that is filled, a line of hyphens, its rows.
 const ANSWERS: &str = include_str!("bound_queries/answers.txt");
+/// Queries that name columns of queries around them.
+const CORRELATED: &str = include_str!("bound_queries/correlated.txt");
 
 fn filled() -> Shell {
     let shell = Shell::new();
@@ -26,9 +29,18 @@ fn answer(shell: &Shell, query: &str) -> String {
 
 #[test]
 fn answers_are_postgresqls() {
+    compare(ANSWERS.split("\n\n").skip(1));
+}
+
+#[test]
+fn answers_of_correlated_queries_are_postgresqls() {
+    compare(CORRELATED.split("\n\n"));
+}
+
+fn compare(cases: impl Iterator<Item = &'static str>) {
     let shell = filled();
     let mut wrong = Vec::new();
-    for case in ANSWERS.split("\n\n").skip(1) {
+    for case in cases {
         let (query, expected) = case.split_once("\n----").unwrap();
         let expected = expected.trim_matches('\n');
         let found = answer(&shell, query);

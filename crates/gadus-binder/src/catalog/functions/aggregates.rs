@@ -4,6 +4,7 @@ use super::{Function, aggregate};
 use crate::types::constants::*;
 
 pub(super) const FUNCTIONS: &[Function] = &[
+    aggregate("any_value", &[ANYELEMENT], ANYELEMENT),
     aggregate("array_agg", &[ANYARRAY], ANYARRAY),
     aggregate("array_agg", &[ANYNONARRAY], ANYARRAY),
     aggregate("avg", &[INTERVAL], INTERVAL),

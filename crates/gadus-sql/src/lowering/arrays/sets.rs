@@ -1,17 +1,28 @@
 //! Sets of rows that are elements of arrays: `unnest`, `generate_subscripts`, `string_to_table`, in FROM and in select
 //! lists.
 
+use super::super::casts::converted;
+use super::super::types::lowered_type;
 use super::super::{Lowering, Result, Typed, column_name, missing};
 use crate::arrays::{ArrayFunction, call, depth_of, is_array, leaf_of, list_of, of_leaf};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, DFSchema, NullHandling, UnnestOptions};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use gadus_binder::bound::{ColumnId, Scalar, ScalarKind, SetCall, TableCall};
+use gadus_binder::types::constants;
 
 /// Returns true for functions whose rows are elements of arrays.
 pub(in super::super) fn is_set_of_arrays(call: &Scalar) -> bool {
     let ScalarKind::Function { function, .. } = &call.kind else { return false };
     matches!(function.name, "unnest" | "generate_subscripts" | "string_to_table")
+        || is_series_of_integers(call)
+}
+
+/// Returns true for `generate_series` of integers.
+fn is_series_of_integers(call: &Scalar) -> bool {
+    let ScalarKind::Function { function, .. } = &call.kind else { return false };
+    let is_of_integers = [constants::INT4, constants::INT8].contains(&function.result);
+    function.name == "generate_series" && is_of_integers
 }
 
 impl Lowering<'_> {
@@ -82,6 +93,14 @@ impl Lowering<'_> {
                 let arguments = values.into_iter().map(|value| value.expr).collect();
                 let texts = list_of(DataType::Utf8View);
                 Ok(Typed::new(call(ArrayFunction::Split, arguments, texts.clone()), texts))
+            }
+            "generate_series" if is_series_of_integers(set) => {
+                let mut bounds = Vec::with_capacity(values.len());
+                for value in values {
+                    bounds.push(converted(value, DataType::Int64, false)?.expr);
+                }
+                let integers = list_of(lowered_type(set.data_type)?);
+                Ok(Typed::new(call(ArrayFunction::Series, bounds, integers.clone()), integers))
             }
             name => missing(format!("the set {name}")),
         }

@@ -16,13 +16,13 @@ pub(super) use rows::RowsInHand;
 use insert::InsertPlans;
 use update::ModifyPlans;
 
-use super::bound_queries::{is_certain, told, with_values};
+use super::bound_queries::{is_certain, left_to_text, with_values};
 use super::columns::Headings;
 use super::describe::Description;
 use super::preparing::LARGE_TEXT;
 use super::returning::Written;
 use super::{Outcome, Prepared, Session};
-use crate::analysis::{BinderCatalog, MAIN, bound_change, from_bind};
+use crate::analysis::{BinderCatalog, MAIN, bound_change, from_bind, unnested};
 use crate::error::{from_datafusion, input};
 use crate::lowering::{ChangeLowering, Items, KnownTables, NotLowered, Tables, parameter_type};
 use crate::names::{Names, kept};
@@ -119,7 +119,7 @@ impl Session {
                 Ok((bound, Plans::Modify(plans))) => {
                     self.modify_bound(transaction, bound, *plans).await?
                 }
-                Err(reason) => return not_planned(reason, change.prepared),
+                Err(reason) => return left_to_text(reason, change.prepared),
             };
         Ok(Some(written.outcome(verb)))
     }
@@ -134,7 +134,7 @@ impl Session {
         let (bound, plans) = match planned {
             Ok(planned) => planned,
             Err(reason) if change.prepared.unread.is_some() => {
-                return not_planned(reason, change.prepared);
+                return left_to_text(reason, change.prepared);
             }
             Err(_) => return Ok(None),
         };
@@ -180,6 +180,7 @@ impl Session {
         }
         let catalog = BinderCatalog::new(snapshot.clone(), names.clone());
         let bound = with_room(prepared.is_deep, || bound_change(&catalog, &prepared.text));
+        let bound = bound.and_then(|bound| unnested(bound).map_err(Some));
         let statement = match bound {
             Ok(bound) => bound,
             Err(Some(error)) if is_certain(&error) || is_of_changes(&error) => {
@@ -260,15 +261,6 @@ impl Session {
 fn headings_of(statement: &BoundStatement, prepared: &Prepared) -> Vec<Headings> {
     let names = statement.query.outputs.iter().map(|output| Some(output.name.clone()));
     vec![Headings::of_each(names.collect()), Headings::of(&prepared.statement)]
-}
-
-/// Returns the error of a change that has no plan of its bound tree; `None` if the planner of texts has to plan it.
-fn not_planned<T>(reason: NotLowered, prepared: &Prepared) -> Result<Option<T>> {
-    match (reason, &prepared.unread) {
-        (reason @ NotLowered::Refused(_), _) => Err(told(reason, None)),
-        (reason, Some(unread)) => Err(told(reason, Some(unread))),
-        (_, None) => Ok(None),
-    }
 }
 
 /// Returns the name by which a relation is stored.

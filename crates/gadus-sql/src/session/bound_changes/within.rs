@@ -5,7 +5,7 @@
 //! - All parts read the snapshot at which the statement began: none sees what another has changed.
 
 use super::{Bound, ChangeText, Parts, Plans, RowsInHand, headings_of, stored_name};
-use crate::analysis::{BinderCatalog, bound_statement, from_bind};
+use crate::analysis::{BinderCatalog, bound_statement, from_bind, unnested};
 use crate::error::{from_datafusion, unsupported};
 use crate::lowering::{
     KnownTables, NotLowered, Tables, lower_beside, lower_common_table, parameter_type,
@@ -110,6 +110,7 @@ impl Session {
         let ChangeText { prepared, names } = change;
         let catalog = BinderCatalog::new(snapshot.clone(), names.clone());
         let bound = with_room(true, || bound_statement(&catalog, &prepared.text));
+        let bound = bound.and_then(|bound| unnested(bound).map_err(Some));
         let statement = bound.map_err(|error| match error {
             Some(error) => from_bind(error),
             None => no_changes_within(),
