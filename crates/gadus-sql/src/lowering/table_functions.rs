@@ -1,6 +1,6 @@
 //! Functions in FROM.
 
-use super::arrays::is_set_of_arrays;
+use super::arrays::{is_listed_set, is_set_of_arrays};
 use super::casts::converted;
 use super::relations::written_integer;
 use super::times::refused;
@@ -36,8 +36,11 @@ impl Lowering<'_> {
         if calls.iter().all(|call| is_set_of_arrays(&call.call)) {
             return self.unnested_tables(row, (calls, ordinality), NullHandling::Drop);
         }
-        if let Some(rows) = self.document_rows(row, (calls, ordinality), false)? {
+        if let Some(rows) = self.document_rows(row.clone(), (calls, ordinality), false)? {
             return Ok(rows);
+        }
+        if calls.len() > 1 && calls.iter().all(|call| is_listed_set(&call.call)) {
+            return self.unnested_tables(row, (calls, ordinality), NullHandling::Drop);
         }
         let [TableCall { call, columns, .. }] = calls else {
             return missing("several functions in FROM");
@@ -55,11 +58,18 @@ impl Lowering<'_> {
                 None => Ok(plan),
             };
         }
+        if !function.returns_set {
+            return self.row_of_call(call, *id, ordinality);
+        }
         let is_of_integers = [constants::INT4, constants::INT8].contains(&function.result);
         let bounds = arguments.iter().map(written_integer).collect::<Option<Vec<_>>>();
-        let Some(bounds) = bounds.filter(|_| function.name == "generate_series" && is_of_integers)
+        let is_stepping = bounds.as_ref().is_some_and(|bounds| bounds.get(2) != Some(&0));
+        let Some(bounds) = bounds.filter(|_| is_series(call) && is_of_integers && is_stepping)
         else {
-            return missing(format!("the function {} in FROM", function.name));
+            return match is_listed_set(call) {
+                true => self.unnested_tables(row, (calls, ordinality), NullHandling::Drop),
+                false => missing(format!("the function {} in FROM", function.name)),
+            };
         };
         let Some(series) = self.planner.table_functions().get(function.name) else {
             return missing(format!("the function {} in FROM", function.name));
@@ -81,6 +91,26 @@ impl Lowering<'_> {
             Some(ordinality) => self.numbered(plan.build()?, *id, ordinality),
             None => Ok(plan.build()?),
         }
+    }
+
+    /// Lowers a function that gives one value.
+    fn row_of_call(
+        &mut self,
+        call: &Scalar,
+        id: ColumnId,
+        ordinality: Option<ColumnId>,
+    ) -> Result<LogicalPlan> {
+        let value = self.scalar(call, &no_columns())?;
+        if value.data_type == DataType::Null {
+            return missing("NULL in FROM");
+        }
+        let mut items = vec![value.expr.alias(column_name(id))];
+        self.make(id, value.data_type);
+        if let Some(ordinality) = ordinality {
+            items.push(lit(1_i64).alias(column_name(ordinality)));
+            self.make(ordinality, DataType::Int64);
+        }
+        Ok(LogicalPlanBuilder::empty(true).project(items)?.build()?)
     }
 
     /// Lowers `generate_series` of timestamps that are written out; `None` for others.

@@ -4,6 +4,9 @@ use crate::support::Shell;
 
 const ANSWERS: &str = include_str!("bound_queries/answers.txt");
 
+/// Functions of values, and sets of rows that they give.
+const VALUES: &str = include_str!("bound_queries/values.txt");
+
 fn filled() -> Shell {
     let shell = Shell::new();
     shell.run("CREATE TABLE t (a INT, b TEXT, c BIGINT, d DOUBLE, e DATE, f NUMERIC(10,2))");
@@ -28,7 +31,7 @@ fn answer(shell: &Shell, query: &str) -> String {
 fn answers_are_postgresqls() {
     let shell = filled();
     let mut wrong = Vec::new();
-    for case in ANSWERS.split("\n\n").skip(1) {
+    for case in [ANSWERS, VALUES].into_iter().flat_map(|file| file.split("\n\n").skip(1)) {
         let (query, expected) = case.split_once("\n----").unwrap();
         let expected = expected.trim_matches('\n');
         let found = answer(&shell, query);

@@ -1,17 +1,27 @@
 //! Sets of rows that are elements of arrays: `unnest`, `generate_subscripts`, `string_to_table`, in FROM and in select
 //! lists.
 
+use super::super::casts::converted;
+use super::super::table_functions::is_series;
+use super::super::types::lowered_type;
 use super::super::{Lowering, Result, Typed, column_name, missing};
 use crate::arrays::{ArrayFunction, call, depth_of, is_array, leaf_of, list_of, of_leaf};
+use crate::numerics::NUMERIC;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, DFSchema, NullHandling, UnnestOptions};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use gadus_binder::bound::{ColumnId, Scalar, ScalarKind, SetCall, TableCall};
+use gadus_binder::types::constants;
 
-/// Returns true for functions whose rows are elements of arrays.
+/// Returns true for functions whose rows are elements of arrays. A series whose bounds name no column is a table.
 pub(in super::super) fn is_set_of_arrays(call: &Scalar) -> bool {
+    is_listed_set(call) && !(is_series(call) && !call.depends_on_rows())
+}
+
+/// Returns true for functions whose rows a list can hold.
+pub(in super::super) fn is_listed_set(call: &Scalar) -> bool {
     let ScalarKind::Function { function, .. } = &call.kind else { return false };
-    matches!(function.name, "unnest" | "generate_subscripts" | "string_to_table")
+    is_series(call) || matches!(function.name, "unnest" | "generate_subscripts" | "string_to_table")
 }
 
 impl Lowering<'_> {
@@ -82,6 +92,22 @@ impl Lowering<'_> {
                 let arguments = values.into_iter().map(|value| value.expr).collect();
                 let texts = list_of(DataType::Utf8View);
                 Ok(Typed::new(call(ArrayFunction::Split, arguments, texts.clone()), texts))
+            }
+            "generate_series" => {
+                let leaf = match function.result {
+                    constants::NUMERIC => NUMERIC,
+                    other => lowered_type(other.plain())?,
+                };
+                let bounds = match leaf == NUMERIC {
+                    true => values
+                        .into_iter()
+                        .map(|value| converted(value, NUMERIC, false))
+                        .collect::<Result<_>>()?,
+                    false => values,
+                };
+                let bounds = bounds.into_iter().map(|value| value.expr).collect();
+                let series = list_of(leaf);
+                Ok(Typed::new(call(ArrayFunction::Series, bounds, series.clone()), series))
             }
             name => missing(format!("the set {name}")),
         }
