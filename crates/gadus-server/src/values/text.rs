@@ -56,15 +56,13 @@ pub(crate) fn text_writer<'a>(
         DataType::Float32 => {
             let values = known(column.as_primitive_opt::<Float32Type>())?;
             Box::new(move |row, body| {
-                let value = values.value(row);
-                let _ = settings.write_real(body, value);
+                let _ = settings.write_real(body, values.value(row));
             })
         }
         DataType::Float64 => {
             let values = known(column.as_primitive_opt::<Float64Type>())?;
             Box::new(move |row, body| {
-                let value = values.value(row);
-                let _ = settings.write_double(body, value);
+                let _ = settings.write_double(body, values.value(row));
             })
         }
         DataType::Decimal128(_, scale) => {
@@ -77,10 +75,7 @@ pub(crate) fn text_writer<'a>(
         }
         DataType::BinaryView => {
             let values = known(column.as_binary_view_opt())?;
-            Box::new(move |row, body| match settings.escapes_bytes() {
-                true => body.put_slice(settings.bytes_text(values.value(row)).as_bytes()),
-                false => put_hex(body, values.value(row)),
-            })
+            Box::new(move |row, body| put_bytes(body, values.value(row), &settings))
         }
         // Of a function of Arrow's, not of a column.
         DataType::Duration(_) => {
@@ -128,7 +123,12 @@ fn shown(body: &mut BytesMut, value: impl std::fmt::Display) {
     let _ = write!(body, "{value}");
 }
 
-fn put_hex(body: &mut BytesMut, bytes: &[u8]) {
+/// Writes a byte string in the form that a session has set.
+fn put_bytes(body: &mut BytesMut, bytes: &[u8], settings: &TextSettings) {
+    if settings.escapes_bytes() {
+        body.put_slice(settings.bytes_text(bytes).as_bytes());
+        return;
+    }
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     body.put_slice(b"\\x");
     for byte in bytes {

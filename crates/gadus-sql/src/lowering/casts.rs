@@ -176,6 +176,10 @@ pub(super) fn between_characters(
         Name => changed(expr, Change::Cut(Characters::Name)),
         Char => changed(expr, Change::Cut(Characters::Byte)),
         Bpchar => changed(expr, Change::Trimmed),
+        // Next to other values of its column it would have its blanks again.
+        _ if source.id.base == Bpchar && characters_type(source).is_some() => {
+            changed(expr, Change::Typed(None))
+        }
         _ => expr,
     };
     Some(Typed::new(expr, DataType::Utf8View))
