@@ -43,7 +43,7 @@ fn write(
     document: &str,
     (level, depth): (usize, usize),
     key: &str,
-    lengths: &mut Vec<Option<usize>>,
+    lengths: &mut [Option<usize>],
 ) -> Result<()> {
     let Parts::Array(elements) = parts(document) else {
         return Err(no_array(format!("See the array element of key \"{key}\".")));
