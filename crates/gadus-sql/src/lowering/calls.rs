@@ -10,7 +10,6 @@ use crate::arrays::{ArrayFunction, call, depth_of, list_of};
 use crate::numerics::NUMERIC;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{DFSchema, ScalarValue};
-use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{Expr, lit};
 use gadus_binder::bound::Scalar;
 use gadus_binder::catalog::{CastContext, Function, find_cast};
@@ -98,7 +97,7 @@ impl Lowering<'_> {
             let value = self.scalar(argument, schema)?;
             values.push(converted(value, lowered_type(argument.data_type)?, false)?.expr);
         }
-        let kernel = self.kernel(name, values)?;
+        let kernel = self.kernel_call(name, values)?;
         Ok(Some(Typed::new(kernel, lowered_type(result)?)))
     }
 
@@ -109,7 +108,7 @@ impl Lowering<'_> {
         pattern: Typed,
         is_negated: bool,
     ) -> Result<Typed> {
-        let is_like = self.kernel("gadus_bytea_like", vec![value.expr, pattern.expr])?;
+        let is_like = self.kernel_call("gadus_bytea_like", vec![value.expr, pattern.expr])?;
         let is_like = if is_negated { Expr::Not(Box::new(is_like)) } else { is_like };
         Ok(Typed::new(is_like, DataType::Boolean))
     }
@@ -152,19 +151,9 @@ impl Lowering<'_> {
 
     /// Calls a kernel that gives a text.
     fn text_kernel(&self, name: &str, arguments: Vec<Expr>) -> Result<Typed> {
-        let call = self.kernel(name, arguments)?;
+        let call = self.kernel_call(name, arguments)?;
         let call = datafusion::logical_expr::cast(call, DataType::Utf8View);
         Ok(Typed::new(call, DataType::Utf8View))
-    }
-
-    /// Calls a kernel.
-    pub(super) fn kernel(&self, name: &str, arguments: Vec<Expr>) -> Result<Expr> {
-        match self.planner.scalar_functions().get(name) {
-            Some(kernel) => {
-                Ok(Expr::ScalarFunction(ScalarFunction::new_udf(kernel.clone(), arguments)))
-            }
-            None => missing(format!("kernel {name}")),
-        }
     }
 }
 

@@ -297,7 +297,7 @@ impl Lowering<'_> {
     }
 
     /// Calls a kernel.
-    fn kernel_call(&self, name: &str, arguments: Vec<Expr>) -> Result<Expr> {
+    pub(super) fn kernel_call(&self, name: &str, arguments: Vec<Expr>) -> Result<Expr> {
         match self.planner.scalar_functions().get(name) {
             Some(kernel) => {
                 let call = ScalarFunction::new_udf(kernel.clone(), arguments);
