@@ -341,7 +341,7 @@ impl Error {
             ArrowError::DivideByZero => (ErrorKind::OutOfRange, Some(Reason::DivisionByZero)),
             ArrowError::ArithmeticOverflow(_) => (ErrorKind::OutOfRange, None),
             // Casts say only in their text that a value does not fit, or is none.
-            ArrowError::CastError(_) if text.contains("Can't cast value") => {
+            ArrowError::CastError(_) if arrow_texts::is_out_of_range(&text) => {
                 (ErrorKind::OutOfRange, None)
             }
             ArrowError::CastError(_) | ArrowError::ParseError(_) => {

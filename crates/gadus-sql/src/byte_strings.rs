@@ -1,6 +1,7 @@
 //! Byte strings that are read from texts, and written as such.
 
 use crate::error::to_datafusion;
+use crate::executor::statement_times;
 use crate::one_value::of_one_value;
 use crate::scalar_functions::told;
 use arrow::array::{Array, ArrayRef, AsArray, BinaryViewBuilder, StringViewBuilder};
@@ -99,8 +100,9 @@ pub(crate) fn bytes_of(texts: &ArrayRef, is_try: bool) -> Result<ArrayRef> {
 fn texts_of(values: &ArrayRef) -> PlannerResult<ArrayRef> {
     let values = arrow::compute::cast(values, &DataType::BinaryView)?;
     let mut texts = StringViewBuilder::with_capacity(values.len());
+    let times = statement_times();
     for value in values.as_binary_view() {
-        texts.append_option(value.map(kernel::write_bytes));
+        texts.append_option(value.map(|value| times.settings.bytes_text(value)));
     }
     Ok(Arc::new(texts.finish()))
 }

@@ -21,6 +21,9 @@ pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
         DataFusionError::Execution(text) if text.starts_with("Scalar subquery returned more") => {
             return several_rows();
         }
+        DataFusionError::Execution(text) if text.starts_with("negative count not allowed") => {
+            return coded("22011", "negative substring length not allowed");
+        }
         DataFusionError::ArrowError(arrow, _) => return Error::from_arrow(arrow),
         DataFusionError::SQL(..) | DataFusionError::Plan(_) | DataFusionError::SchemaError(..) => {
             ErrorKind::Input

@@ -97,7 +97,7 @@ pub use session::{
 };
 pub use split::{Script, split_statements};
 pub use times::{
-    TimeSettings, TimeWriter, read_value as read_time, time_writer, with_json_times,
+    TextSettings, TimeWriter, read_value as read_time, time_writer, with_json_times,
     with_time_texts,
 };
 pub use value::Value;

@@ -5,7 +5,8 @@
 
 mod wrong;
 
-use crate::checked::{rounded_for, seconds_for};
+use crate::checked::{floats_of_texts, narrowed_array, rounded_for, seconds_for};
+use crate::error::from_datafusion;
 use crate::lists::assign_nested;
 use crate::{byte_strings, characters, enums, intervals, json, numerics, times, uuids};
 use arrow::array::{Array, ArrayRef, new_empty_array};
@@ -76,7 +77,7 @@ impl Value {
     pub fn list(of: &DataType, values: impl IntoIterator<Item = Self>) -> Result<Self> {
         let cast = |value: Self| value.to_scalar().cast_to(of);
         let scalars = values.into_iter().map(cast).collect::<datafusion::common::Result<Vec<_>>>();
-        let scalars = scalars.map_err(crate::error::from_datafusion)?;
+        let scalars = scalars.map_err(from_datafusion)?;
         if scalars.is_empty() {
             return Ok(Self::List(new_empty_array(of)));
         }
@@ -214,7 +215,7 @@ impl Value {
             }
             _ => {}
         }
-        let array = self.to_scalar().to_array().map_err(crate::error::from_datafusion)?;
+        let array = self.to_scalar().to_array().map_err(from_datafusion)?;
         datum_from_array(column_type, &assign_array(&array, column_type)?, 0)
     }
 }
@@ -257,6 +258,12 @@ pub(crate) fn assign_array(array: &ArrayRef, column_type: ColumnType) -> Result<
         (array.data_type(), &target)
     {
         return numerics::nearest(array, &target);
+    }
+    if is_text(array.data_type()) && matches!(target, DataType::Float32 | DataType::Float64) {
+        return floats_of_texts(array, &target).map_err(from_datafusion);
+    }
+    if let (DataType::Float64, DataType::Float32) = (array.data_type(), &target) {
+        return narrowed_array(array, &target).map_err(from_datafusion);
     }
     let options = CastOptions { safe: false, format_options: FormatOptions::default() };
     let bytes = match column_type == ColumnType::Binary && is_text(array.data_type()) {

@@ -16,7 +16,7 @@ use futures::future::BoxFuture;
 use gadus_base::Instant;
 use gadus_engine::{Error, Result};
 use gadus_sql::{
-    LARGE_TEXT, Reported, Session, SessionOptions, Sql, TimeSettings, Value, split_statements,
+    LARGE_TEXT, Reported, Session, SessionOptions, Sql, TextSettings, Value, split_statements,
 };
 use std::sync::Arc;
 
@@ -236,14 +236,14 @@ impl Connection {
 
     /// Returns the time zone and the styles in which times are read and shown; while a statement runs, those before it.
     #[must_use]
-    pub fn times(&self) -> Arc<TimeSettings> {
+    pub fn times(&self) -> Arc<TextSettings> {
         self.session.times()
     }
 
     /// Returns the settings by which values that come with the next statement are read: `now` is the start of the open
     /// transaction, or the time of this call.
     #[must_use]
-    pub fn times_to_read(&self) -> TimeSettings {
+    pub fn times_to_read(&self) -> TextSettings {
         self.session.times_to_read()
     }
 

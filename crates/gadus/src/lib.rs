@@ -56,7 +56,7 @@ pub use gadus_engine::{
 pub use gadus_sql::{
     CopyForm, CopyFormat, CopyHeader, CopyRequest, CopyRows, CopyWhat, Description, EXPLAINED,
     FileAccess, Granted, POSTGRES_TYPE, POSTGRES_VERSION, ProgressReading, Reported, Script,
-    SessionOptions, Setting, SettingScope, StatementKind, TimeSettings, Value, enum_number,
+    SessionOptions, Setting, SettingScope, StatementKind, TextSettings, Value, enum_number,
     interval_of_text, json_texts, list_elements, put_line as put_copy_line, read_bytes, read_time,
     settings, split_statements, time_writer, with_json_times, with_time_texts, write_element,
 };

@@ -108,12 +108,31 @@ impl Binder<'_> {
     fn array_index(&mut self, index: &Expr, is_json: bool) -> Result<Scalar> {
         let value = self.expr(index)?;
         let source = value.data_type.id;
-        let is_text = is_json && (source.is_unknown() || source == constants::TEXT);
-        let to = if is_text { constants::TEXT } else { constants::INT4 };
-        let converted = self.coercion().convert(value, to, CastContext::Assignment)?;
+        if is_json {
+            return self.document_index(value, source, index.span);
+        }
+        let converted = self.coercion().convert(value, constants::INT4, CastContext::Assignment)?;
         converted.ok_or_else(|| {
             BindError::new("42804", "array subscript must have type integer", index.span)
         })
+    }
+
+    /// Converts a subscript of JSONB to what it converts to implicitly: an integer, or a text.
+    fn document_index(&mut self, value: Scalar, source: TypeId, span: Span) -> Result<Scalar> {
+        let targets = match source.is_unknown() {
+            true => [constants::TEXT, constants::INT4],
+            false => [constants::INT4, constants::TEXT],
+        };
+        for target in targets {
+            let converted =
+                self.coercion().convert(value.clone(), target, CastContext::Implicit)?;
+            if let Some(converted) = converted {
+                return Ok(converted);
+            }
+        }
+        let message = format!("subscript type {source} is not supported");
+        let hint = "jsonb subscript must be coercible to either integer or text.";
+        Err(BindError::new("42804", message, span).with_hint(hint))
     }
 }
 

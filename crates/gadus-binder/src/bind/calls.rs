@@ -58,7 +58,7 @@ impl Binder<'_> {
     fn scalar_call(&mut self, called: Called, span: Span) -> Result<Scalar> {
         let FunctionCalled { function, arguments, result } = match called {
             Called::Function(called) => called,
-            Called::Cast(value) => return Ok(value),
+            Called::Value(value) => return Ok(value),
         };
         let kind = ScalarKind::Function { function, arguments };
         let call = Scalar::new(kind, result, span);
@@ -177,6 +177,9 @@ impl Binder<'_> {
                 key.value = value;
             }
         }
+        if function.kind == FunctionKind::HypotheticalSet {
+            self.unify_hypothetical(name, (&mut arguments, &mut order_by), span)?;
+        }
         let is_argument = |key: &OrderedScalar| {
             arguments.iter().any(|argument| *without_implicit_cast(argument) == key.value)
         };
@@ -203,6 +206,34 @@ impl Binder<'_> {
             filter,
             data_type: result,
         })
+    }
+
+    /// Gives each value of a row that might be there, and the key that it is compared with, one type.
+    fn unify_hypothetical(
+        &mut self,
+        name: &str,
+        (arguments, order_by): (&mut [Scalar], &mut [OrderedScalar]),
+        span: Span,
+    ) -> Result<()> {
+        if arguments.len() != order_by.len() {
+            let keys = order_by.iter().map(|key| &key.value);
+            let inputs = arguments.iter().chain(keys).map(|value| value.data_type.id);
+            let hint = format!(
+                "To use the hypothetical-set aggregate {name}, the number of hypothetical direct arguments (here {}) must match the number of ordering columns (here {}).",
+                arguments.len(),
+                order_by.len()
+            );
+            let error = self.missing_function(name, &inputs.collect::<Vec<_>>(), span);
+            return Err(error.with_hint(hint));
+        }
+        for (argument, key) in arguments.iter_mut().zip(order_by) {
+            let both = vec![key.value.clone(), argument.clone()];
+            let mut both = self.coercion().unify(both, "WITHIN GROUP")?.into_iter();
+            if let (Some(value), Some(direct)) = (both.next(), both.next()) {
+                (key.value, *argument) = (value, direct);
+            }
+        }
+        Ok(())
     }
 
     /// Binds the functions that the grammar knows and the catalog does not have; `None` for others.

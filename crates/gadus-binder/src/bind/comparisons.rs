@@ -80,13 +80,13 @@ impl Binder<'_> {
         let left = self.expr(operand)?;
         let values = self.exprs(list)?;
         // Constants are one array if they have a type in common; others are compared one by one.
-        let constants = values.iter().filter(|value| !has_column(value)).cloned();
+        let constants = values.iter().filter(|value| !value.depends_on_rows()).cloned();
         let constants = constants.collect::<Vec<_>>();
         let mut parts = Vec::new();
         let mut rest = values;
         if let Some(array) = self.list_comparison(name, &left, &constants, negated, span)? {
             parts.push(array);
-            rest.retain(has_column);
+            rest.retain(Scalar::depends_on_rows);
         }
         for value in rest {
             parts.push(self.infix_named(name, left.clone(), value, span)?);
@@ -179,13 +179,4 @@ impl Binder<'_> {
         }
         self.infix_named(name, value, pattern, span)
     }
-}
-
-fn has_column(value: &Scalar) -> bool {
-    let mut value = value.clone();
-    let mut found = false;
-    value.for_each(&mut |part| {
-        found |= matches!(part.kind, ScalarKind::Column(_) | ScalarKind::Subquery(_));
-    });
-    found
 }

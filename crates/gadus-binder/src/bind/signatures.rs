@@ -2,8 +2,9 @@
 
 use super::Binder;
 use crate::bound::{Scalar, ScalarKind};
-use crate::catalog::functions::functions_named;
-use crate::catalog::{CastContext, CastMethod, CastPath, Function, find_cast};
+use crate::catalog::functions::{functions_named, taking_array};
+use crate::catalog::operators::operators_of_function;
+use crate::catalog::{CastContext, CastMethod, CastPath, Function, Operator, find_cast};
 use crate::error::{BindError, Result};
 use crate::resolve::candidates::{Candidate, Choice, choose};
 use crate::resolve::polymorphic::instantiate;
@@ -14,8 +15,8 @@ use gadus_syntax::Span;
 pub(super) enum Called {
     /// Function of the catalog.
     Function(FunctionCalled),
-    /// Cast in the form of a call, `text(a)`: the converted value.
-    Cast(Scalar),
+    /// Cast or operator in the form of a call, `text(a)` or `int4pl(a, b)`.
+    Value(Scalar),
 }
 
 /// Function with its arguments converted, and the type of its result.
@@ -62,7 +63,12 @@ impl Binder<'_> {
             && is_cast_by_call(value.data_type.id, target)
         {
             let value = self.cast_to(value.clone(), target.plain())?;
-            return Ok(Called::Cast(value));
+            return Ok(Called::Value(value));
+        }
+        if functions_named(name).is_empty()
+            && let Some(value) = self.operator_call(name, &arguments, span)?
+        {
+            return Ok(Called::Value(value));
         }
         match choose(candidates, &inputs) {
             Choice::One(chosen) => self.finish_call(chosen, arguments, span).map(Called::Function),
@@ -75,6 +81,32 @@ impl Binder<'_> {
         }
     }
 
+    /// Binds a call of the function behind an operator; `None` if there is none that takes the arguments.
+    fn operator_call(
+        &mut self,
+        name: &str,
+        arguments: &Arguments,
+        span: Span,
+    ) -> Result<Option<Scalar>> {
+        let is_plain = !arguments.is_variadic && arguments.names.iter().all(Option::is_none);
+        let inputs = arguments.values.iter().map(|value| value.data_type.id).collect::<Vec<_>>();
+        let taking = |operator: &&'static Operator| {
+            let arguments = operator.left.into_iter().chain([operator.right]).collect::<Vec<_>>();
+            (is_plain && arguments.len() == inputs.len())
+                .then_some(Candidate { entry: *operator, arguments })
+        };
+        let candidates = operators_of_function(name).iter().filter_map(taking).collect();
+        let Choice::One(chosen) = choose(candidates, &inputs) else { return Ok(None) };
+        let operator = chosen.entry;
+        let (targets, result) = instantiate(&inputs, &chosen.arguments, operator.result)
+            .map_err(|message| BindError::new("42804", message, span))?;
+        let values = arguments.values.iter().cloned().zip(targets);
+        let operands = values.map(|(value, target)| self.coercion().argument(value, target));
+        let operands = operands.collect::<Result<_>>()?;
+        let kind = ScalarKind::Operator { operator, operands };
+        Ok(Some(Scalar::new(kind, result, span)))
+    }
+
     fn finish_call(
         &mut self,
         chosen: Candidate<Fitted>,
@@ -83,6 +115,13 @@ impl Binder<'_> {
     ) -> Result<FunctionCalled> {
         let Fitted { function, order, repeated_from } = chosen.entry;
         let inputs = arguments.values.iter().map(|value| value.data_type.id).collect::<Vec<_>>();
+        let is_array_of_any =
+            arguments.is_variadic && function.variadic_element() == Some(constants::ANY);
+        let function = if is_array_of_any { taking_array(function) } else { function };
+        if is_array_of_any && !inputs.last().is_some_and(|last| last.is_array) {
+            let last = arguments.values.last().map_or(span, |last| last.span);
+            return Err(BindError::new("42804", "VARIADIC argument must be an array", last));
+        }
         let (targets, result) = instantiate(&inputs, &chosen.arguments, function.result)
             .map_err(|message| BindError::new("42804", message, span))?;
         let values = arguments.values.into_iter().zip(targets);

@@ -241,6 +241,16 @@ impl Scalar {
         Self { kind, data_type: data_type.into(), span, field_names: None }
     }
 
+    /// Returns true if a value may differ by row: it names a column, or has a query.
+    #[must_use]
+    pub fn depends_on_rows(&self) -> bool {
+        let mut found = false;
+        self.clone().for_each(&mut |part| {
+            found |= matches!(part.kind, ScalarKind::Column(_) | ScalarKind::Subquery(_));
+        });
+        found
+    }
+
     /// Returns the number of the column that the expression is, if it is one.
     #[must_use]
     pub fn as_column(&self) -> Option<ColumnId> {

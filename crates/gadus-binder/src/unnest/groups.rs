@@ -145,6 +145,12 @@ impl Unnesting {
         })
     }
 
+    /// Limits rows by their ranks; they stay in their order.
+    pub(super) fn limit_with_ties(&mut self, limit: Limit) -> Result<Relational> {
+        let limited = self.limit_each(limit, Vec::new())?;
+        Ok(sorted_again(limited))
+    }
+
     fn ordered(&self, key: &SortKey) -> OrderedScalar {
         OrderedScalar {
             value: column(key.column, self.type_of(key.column)),
@@ -174,6 +180,28 @@ impl Unnesting {
                 exclusion: FrameExclusion::NoOthers,
             },
         })
+    }
+}
+
+/// Sorts rows that were numbered in an order by it.
+fn sorted_again(rows: Relational) -> Relational {
+    match rows {
+        Relational::Project { input, items } => {
+            Relational::Project { input: Box::new(sorted_again(*input)), items }
+        }
+        rows => match order_of(&rows) {
+            Some(keys) => Relational::Sort { input: Box::new(rows), keys },
+            None => rows,
+        },
+    }
+}
+
+/// Returns the keys by which the input of a numbering is sorted.
+fn order_of(rows: &Relational) -> Option<Vec<SortKey>> {
+    match rows {
+        Relational::Filter { input, .. } | Relational::Window { input, .. } => order_of(input),
+        Relational::Sort { keys, .. } => Some(keys.clone()),
+        _ => None,
     }
 }
 

@@ -4,6 +4,7 @@
 //!   column that none of its inputs has, but for functions in FROM and expressions of changes over rows in hand.
 //! - A query whose dependence is in conditions alone is joined by these (`pull`). Any other is computed for each value
 //!   of its [`domain`](domain), the different values of what it names (`dependent`).
+//! - WITH TIES is a condition on ranks, as any limit of the rows of each value is.
 //! - Queries that name nothing around them stay in expressions: scalar ones, arrays, and conditions of filters.
 //!
 //! Sources: Neumann and Kemper, *Unnesting Arbitrary Queries*, BTW 2015; for the conditions, Kim, *On Optimizing an SQL-like
@@ -127,7 +128,10 @@ impl Unnesting {
                 self.within(&mut limit.input)?;
                 let mut counts = limit.limit.iter_mut().chain(&mut limit.offset);
                 counts.try_for_each(|count| self.uncorrelated(count))?;
-                Ok(Relational::Limit(limit))
+                match limit.with_ties {
+                    true => self.limit_with_ties(*limit),
+                    false => Ok(Relational::Limit(limit)),
+                }
             }
             mut operator => {
                 self.inputs_and_expressions(&mut operator)?;
@@ -246,11 +250,15 @@ impl Unnesting {
     }
 }
 
-/// Returns true for a tree with queries in expressions, or LATERAL ones.
+/// Returns true for a tree with queries in expressions, LATERAL ones, or limits WITH TIES.
 fn is_nested(root: &mut Relational) -> bool {
     let mut is_nested = false;
     root.for_each_operator(&mut |operator| {
-        is_nested |= matches!(operator, Relational::Join(join) if join.is_lateral);
+        is_nested |= match operator {
+            Relational::Join(join) => join.is_lateral,
+            Relational::Limit(limit) => limit.with_ties,
+            _ => false,
+        };
         operator.for_each_own_scalar(&mut |scalar| is_nested |= has_query(scalar));
     });
     is_nested

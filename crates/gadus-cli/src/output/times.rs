@@ -4,19 +4,19 @@ use super::{BatchWriter, Format};
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
-use gadus::{TimeSettings, with_json_times, with_time_texts};
+use gadus::{TextSettings, with_json_times, with_time_texts};
 use std::sync::Arc;
 
 /// Writer that is given such texts in the place of times.
 pub(crate) struct Times<W> {
     writer: W,
-    settings: Arc<TimeSettings>,
+    settings: Arc<TextSettings>,
     is_json: bool,
 }
 
 impl<W: BatchWriter> Times<W> {
     /// Writes rows in the zone and the styles of a connection; JSON has ISO 8601's form.
-    pub(crate) fn new(writer: W, format: Format, settings: Arc<TimeSettings>) -> Self {
+    pub(crate) fn new(writer: W, format: Format, settings: Arc<TextSettings>) -> Self {
         Self { writer, settings, is_json: matches!(format, Format::Json | Format::Jsonl) }
     }
 

@@ -1,11 +1,15 @@
-//! Functions of byte strings: single bits and bytes, counts, digests, texts.
+//! Functions of byte strings: single bits and bytes, counts, digests, parts, texts.
 
 mod digests;
+mod encodings;
+mod parts;
 #[cfg(test)]
 mod tests;
 mod texts;
 
 pub use digests::{md5, sha224, sha256, sha384, sha512};
+pub use encodings::{decode, encode, escapes};
+pub use parts::{like, like_escape, overlay, position, substring, trim};
 pub use texts::{read_bytes, write_bytes};
 
 use crate::error::{FunctionError, INVALID_PARAMETER, INVALID_POSITION, Result};

@@ -1,8 +1,8 @@
 //! Single bits and bytes, and digests, with PostgreSQL's answers.
 
 use super::{
-    bit_count, get_bit, get_byte, md5, read_bytes, set_bit, set_byte, sha224, sha256, sha384,
-    sha512, write_bytes,
+    bit_count, decode, encode, get_bit, get_byte, like, like_escape, md5, overlay, position,
+    read_bytes, set_bit, set_byte, sha224, sha256, sha384, sha512, substring, trim, write_bytes,
 };
 
 fn hexadecimal(bytes: &[u8]) -> String {
@@ -57,4 +57,49 @@ fn texts_of_bytes_have_digits_or_escapes() {
     for wrong in ["\\", "a\\b", "\\400", "\\08 "] {
         assert_eq!(failed(wrong).sqlstate, "22P02", "{wrong}");
     }
+}
+
+#[test]
+fn encodings_are_read_as_they_are_written() {
+    let bytes = (0..=255).collect::<Vec<u8>>();
+    for encoding in ["hex", "BASE64", "escape"] {
+        let text = encode(&bytes, encoding).unwrap();
+        assert_eq!(decode(&text, encoding).unwrap(), bytes, "{encoding}");
+    }
+    assert_eq!(encode(b"\x00\xff\\a", "escape").unwrap(), "\\000\\377\\\\a");
+    assert_eq!(encode(&[1; 58], "base64").unwrap().find('\n'), Some(76));
+    assert_eq!(encode(b"", "base64").unwrap(), "");
+    for (text, encoding, sqlstate) in [
+        ("1234567", "base64", "22023"),
+        ("12+/$", "base64", "22023"),
+        ("123", "hex", "22023"),
+        ("\\", "escape", "22P02"),
+        ("", "rot13", "22023"),
+    ] {
+        assert_eq!(decode(text, encoding).unwrap_err().sqlstate, sqlstate, "{text}");
+    }
+}
+
+#[test]
+fn parts_of_bytes_are_counted_from_one() {
+    assert_eq!(substring(b"string", -10, Some(i32::MAX)).unwrap(), b"string");
+    assert_eq!(substring(b"string", 2, None).unwrap(), b"tring");
+    assert_eq!(substring(b"string", 2, Some(-1)).unwrap_err().sqlstate, "22011");
+    assert_eq!(overlay(b"Th\x00omas", b"Th\x00ox", 2, Some(3)).unwrap(), b"TTh\x00oxmas");
+    assert_eq!(trim(b"\x00Tom\x00", b"\x00", true, true), b"Tom");
+    assert_eq!(trim(b"\x00Tom\x00", b"\x00", false, true), b"\x00Tom");
+    assert_eq!(trim(b"aa", b"a", true, true), b"");
+    assert_eq!((position(b"abc", b"bc"), position(b"abc", b""), position(b"a", b"b")), (2, 1, 0));
+}
+
+#[test]
+fn patterns_of_bytes_have_wildcards_and_an_escape() {
+    for (value, pattern, expected) in
+        [("abc", "_b_", true), ("abc", "a%", true), ("a%c", "a\\%c", true), ("abc", "a\\%c", false)]
+    {
+        assert_eq!(like(value.as_bytes(), pattern.as_bytes()).unwrap(), expected, "{pattern}");
+    }
+    assert_eq!(like(b"a", b"a\\").unwrap_err().sqlstate, "22025");
+    assert_eq!(like_escape(b"a$__\\", b"$").unwrap(), b"a\\__\\\\");
+    assert_eq!(like_escape(b"a", b"##").unwrap_err().sqlstate, "22025");
 }

@@ -27,7 +27,7 @@ pub fn write_bytes(bytes: &[u8]) -> String {
 }
 
 /// Reads pairs of digits, between which white space may stand.
-fn hexadecimal(digits: &str) -> Result<Vec<u8>> {
+pub(super) fn hexadecimal(digits: &str) -> Result<Vec<u8>> {
     let digit = |letter: char| match letter.to_digit(16) {
         Some(digit) => Ok(u8::try_from(digit).unwrap_or_default()),
         None => {
@@ -52,7 +52,7 @@ fn hexadecimal(digits: &str) -> Result<Vec<u8>> {
 }
 
 /// Reads bytes of which `\\` is a backslash, and `\ooo` the byte of an octal number.
-fn escaped(mut text: &[u8]) -> Result<Vec<u8>> {
+pub(super) fn escaped(mut text: &[u8]) -> Result<Vec<u8>> {
     let octal = |digit: u8, most: u8| (b'0'..=most).contains(&digit).then(|| digit - b'0');
     let mut bytes = Vec::with_capacity(text.len());
     while let Some((byte, rest)) = text.split_first() {

@@ -4,6 +4,8 @@
 //!   blank after colons and commas.
 
 mod access;
+mod array_texts;
+mod assign;
 mod concat;
 mod contains;
 mod delete;
@@ -23,6 +25,8 @@ pub use access::{
     DocumentKind, array_element, array_length, extract_path, object_field, scalar_for, type_name,
     value_text,
 };
+pub use array_texts::array_text;
+pub use assign::jsonb_assign;
 pub use concat::jsonb_concat;
 pub use contains::{jsonb_contains, jsonb_exists_any_or_all};
 pub use delete::{jsonb_delete_index, jsonb_delete_keys};
@@ -30,8 +34,8 @@ pub use jsonpath::{
     JsonPath, jsonb_path_exists, jsonb_path_match, jsonb_path_query, jsonb_path_query_array,
 };
 pub use objects::{
-    json_object, json_object_of_lists, json_strip_nulls, jsonb_pretty, jsonb_strip_nulls,
-    normalized,
+    json_object, json_object_of_array, json_object_of_lists, json_strip_nulls, jsonb_pretty,
+    jsonb_strip_nulls, normalized,
 };
 pub use parse::check_json;
 pub use path::{NullTreatment, jsonb_delete_path, jsonb_insert, jsonb_set, jsonb_set_lax};

@@ -50,6 +50,24 @@ pub fn json_object(texts: &[Option<&str>]) -> Result<String> {
     object(texts.chunks_exact(2).map(|pair| (pair[0], pair[1])))
 }
 
+/// Makes an object of keys and values that are elements of an array of some dimensions; the last one has so many columns.
+///
+/// # Errors
+/// As `json_object`, and 2202E of an array of two dimensions that has not two columns, or of more dimensions.
+pub fn json_object_of_array(
+    texts: &[Option<&str>],
+    dimensions: i32,
+    columns: i32,
+) -> Result<String> {
+    let message = match (dimensions, columns) {
+        _ if texts.is_empty() => return json_object(texts),
+        (1, _) | (2, 2) => return json_object(texts),
+        (2, _) => "array must have two columns",
+        _ => "wrong number of array subscripts",
+    };
+    Err(FunctionError::new(INVALID_POSITION, message))
+}
+
 /// Makes an object of keys and as many values.
 ///
 /// # Errors

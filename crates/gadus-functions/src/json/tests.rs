@@ -1,11 +1,11 @@
 //! Functions of documents, with PostgreSQL's answers.
 
 use super::{
-    DocumentKind, NullTreatment, array_element, array_length, check_json, extract_path,
-    json_object, json_object_of_lists, json_strip_nulls, jsonb_contains, jsonb_delete_index,
-    jsonb_delete_keys, jsonb_delete_path, jsonb_exists_any_or_all, jsonb_insert, jsonb_pretty,
-    jsonb_set, jsonb_set_lax, jsonb_sort_key, jsonb_strip_nulls, normalized, object_field,
-    type_name, value_text,
+    DocumentKind, NullTreatment, array_element, array_length, array_text, check_json, extract_path,
+    json_object, json_object_of_lists, json_strip_nulls, jsonb_assign, jsonb_contains,
+    jsonb_delete_index, jsonb_delete_keys, jsonb_delete_path, jsonb_exists_any_or_all,
+    jsonb_insert, jsonb_pretty, jsonb_set, jsonb_set_lax, jsonb_sort_key, jsonb_strip_nulls,
+    normalized, object_field, type_name, value_text,
 };
 
 const DOCUMENT: &str = r#"{"b": [0, 1, 2], "aa": null, "a": {"c": null}, "a": 1.50}"#;
@@ -202,5 +202,46 @@ fn keys_are_ordered_as_documents() {
     }
     for (one, other) in [("1.0", "1.00"), ("-0", "0.0"), ("1e2", "100"), ("[1.0]", "[1]")] {
         assert_eq!(jsonb_sort_key(one).unwrap(), jsonb_sort_key(other).unwrap(), "{one}");
+    }
+}
+
+#[test]
+fn assignments_make_what_their_path_lacks() {
+    for (target, path, expected) in [
+        (Some("{}"), &["a", "2"][..], r#"{"a": [null, null, 1]}"#),
+        (Some("[0]"), &["5"], "[0, null, null, null, null, 1]"),
+        (Some("[0, 2]"), &["-1"], "[0, 1]"),
+        (Some(r#"{"a": {"b": 2}}"#), &["a", "b"], r#"{"a": {"b": 1}}"#),
+        (Some("[]"), &["0", "x", "y"], r#"[{"x": {"y": 1}}]"#),
+        (None, &["1", "x"], r#"[null, {"x": 1}]"#),
+    ] {
+        let path = path.iter().copied().map(Some).collect::<Vec<_>>();
+        assert_eq!(jsonb_assign(target, &path, Some("1"), true).unwrap(), expected);
+    }
+    assert_eq!(jsonb_assign(None, &[Some("1")], None, false).unwrap(), r#"{"1": null}"#);
+    for (target, step, sqlstate) in [
+        ("[0]", Some("-2"), "22023"),
+        ("[0]", Some("x"), "22P02"),
+        ("1", Some("x"), "22023"),
+        ("{}", None, "22004"),
+    ] {
+        let error = jsonb_assign(Some(target), &[step], Some("1"), false).unwrap_err();
+        assert_eq!(error.sqlstate, sqlstate, "{target}");
+    }
+}
+
+#[test]
+fn arrays_of_documents_are_texts_of_arrays() {
+    for (document, expected) in [
+        (r#"[1, "2", null, true]"#, Some(r#"{"1","2",NULL,"true"}"#)),
+        (r#"[[1, 2], [3, 4]]"#, Some(r#"{{"1","2"},{"3","4"}}"#)),
+        (r#"[{"a": [1, 2]}]"#, Some(r#"{"{\"a\": [1, 2]}"}"#)),
+        (r#""{1,2}""#, Some("{1,2}")),
+        ("null", None),
+    ] {
+        assert_eq!(array_text(document, "k").unwrap().as_deref(), expected, "{document}");
+    }
+    for wrong in ["1", "{}", "[[1], 2]", "[[1], [2, 3]]"] {
+        assert_eq!(array_text(wrong, "k").unwrap_err().sqlstate, "22P02", "{wrong}");
     }
 }

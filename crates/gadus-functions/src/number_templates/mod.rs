@@ -12,7 +12,9 @@ mod tests;
 mod write;
 
 pub use read::to_number;
-pub use spelling::{bigint_to_char, decimal_to_char, double_to_char, integer_to_char};
+pub use spelling::{
+    bigint_to_char, decimal_to_char, double_to_char, integer_to_char, numeric_to_char,
+};
 pub use template::fraction_digits;
 
 pub(crate) use write::ordinal_suffix;

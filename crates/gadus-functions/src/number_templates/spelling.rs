@@ -2,7 +2,7 @@
 
 use super::template::Template;
 use super::write::{Prepared, write};
-use crate::error::{FunctionError, OUT_OF_RANGE, Result};
+use crate::error::{FunctionError, NOT_SUPPORTED, OUT_OF_RANGE, Result};
 use crate::numbers::Decimal;
 
 /// Significant digits of a double.
@@ -42,7 +42,8 @@ pub fn bigint_to_char(value: i64, template: &str) -> Result<String> {
         return write(template, Prepared::roman(value.into()));
     }
     if template.is_exponent {
-        let digits = decimal_exponent(Decimal { unscaled: value.into(), scale: 0 }, template.post);
+        let digits = Digits::of(&value.to_string())
+            .map_or_else(String::new, |of| of.exponent(template.post));
         return write(template, Prepared::plain(0, digits));
     }
     let mut value = value;
@@ -60,32 +61,142 @@ pub fn bigint_to_char(value: i64, template: &str) -> Result<String> {
 /// # Errors
 /// 42601 of a template that is none, 22003 of Roman numbers beyond 32 bits.
 pub fn decimal_to_char(value: Decimal, template: &str) -> Result<String> {
+    numeric_to_char(&value.to_string(), template)
+}
+
+/// Writes a number of any number of digits, which is given as its text, by a template.
+///
+/// # Errors
+/// 42601 of a template that is none, 22003 of Roman numbers beyond 32 bits, 0A000 of Roman numbers of no number.
+pub fn numeric_to_char(value: &str, template: &str) -> Result<String> {
     let mut template = Template::parse(template)?;
+    let digits = Digits::of(value);
     if template.is_roman {
-        let rounded = rounded(value, 0);
+        let Some(digits) = digits else {
+            let what = if value == "NaN" { "NaN" } else { "infinity" };
+            let message = format!("cannot convert {what} to integer");
+            return Err(FunctionError::new(NOT_SUPPORTED, message));
+        };
+        let rounded = digits.rounded(0);
         let rounded = rounded.parse::<i32>().map_err(|_| out_of_range("integer"))?;
         return write(template, Prepared::roman(rounded.into()));
     }
     if template.is_exponent {
-        let digits = decimal_exponent(value, template.post);
+        let digits = match digits {
+            Some(digits) => digits.exponent(template.post),
+            None => hashes_of_exponent(&template),
+        };
         return write(template, Prepared::plain(0, digits));
     }
-    if !template.is_shifted {
-        let digits = rounded(value, template.post);
-        return fitted(template, &digits);
+    if template.is_shifted {
+        template.pre += template.multi;
     }
-    let multi = template.multi;
-    template.pre += multi;
-    let scale = usize::from(value.scale);
-    // `V` moves the point to the right; beyond the last digit there are zeros.
-    let moved = u8::try_from(scale.saturating_sub(multi)).unwrap_or(0);
-    let mut digits = rounded(Decimal { scale: moved, ..value }, template.post);
-    if multi > scale && value.unscaled != 0 {
-        let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
-        let point = if fraction.is_empty() { "" } else { "." };
-        digits = format!("{whole}{}{point}{fraction}", "0".repeat(multi - scale));
+    // `V` moves the point to the right.
+    let moved = if template.is_shifted { template.multi } else { 0 };
+    match digits {
+        Some(digits) => {
+            let digits = digits.moved(moved).rounded(template.post);
+            fitted(template, &digits)
+        }
+        None => fitted(template, value),
     }
-    fitted(template, &digits)
+}
+
+/// Digits of an exact number, and the place of its point.
+#[derive(Debug)]
+struct Digits {
+    is_negative: bool,
+    digits: Vec<u8>,
+    /// Digits before the point.
+    whole: usize,
+}
+
+impl Digits {
+    /// Returns the digits of a text; `None` for NaN and infinities.
+    fn of(text: &str) -> Option<Self> {
+        let (is_negative, plain) = match text.strip_prefix('-') {
+            Some(plain) => (true, plain),
+            None => (false, text),
+        };
+        let (whole, fraction) = plain.split_once('.').unwrap_or((plain, ""));
+        let digits = whole.bytes().chain(fraction.bytes()).collect::<Vec<_>>();
+        let are_digits = digits.iter().all(u8::is_ascii_digit);
+        are_digits.then_some(Self { is_negative, digits, whole: whole.len() })
+    }
+
+    /// Moves the point to the right.
+    fn moved(mut self, places: usize) -> Self {
+        self.whole += places;
+        let length = self.digits.len().max(self.whole);
+        self.digits.resize(length, b'0');
+        let zeros = self.digits.iter().take_while(|digit| **digit == b'0').count();
+        let dropped = zeros.min(self.whole.saturating_sub(1));
+        self.digits.drain(..dropped);
+        self.whole -= dropped;
+        self
+    }
+
+    /// Rounds away from zero, to so many digits behind the point.
+    fn rounded(mut self, fraction: usize) -> String {
+        let length = self.whole + fraction;
+        let rounds_up = self.digits.get(length).is_some_and(|digit| *digit >= b'5');
+        self.digits.resize(length, b'0');
+        if rounds_up && self.increment() {
+            self.digits.insert(0, b'1');
+            self.whole += 1;
+        }
+        let is_zero = self.digits.iter().all(|digit| *digit == b'0');
+        let sign = if self.is_negative && !is_zero { "-" } else { "" };
+        let digits = String::from_utf8_lossy(&self.digits);
+        let (whole, rest) = digits.split_at(self.whole);
+        let whole = if whole.is_empty() { "0" } else { whole };
+        match fraction {
+            0 => format!("{sign}{whole}"),
+            _ => format!("{sign}{whole}.{rest}"),
+        }
+    }
+
+    /// Adds one to the last digit; returns true if a digit is to come before the first one.
+    fn increment(&mut self) -> bool {
+        for digit in self.digits.iter_mut().rev() {
+            if *digit < b'9' {
+                *digit += 1;
+                return false;
+            }
+            *digit = b'0';
+        }
+        true
+    }
+
+    /// Writes the digits with an exponent.
+    fn exponent(mut self, fraction: usize) -> String {
+        let zeros = self.digits.iter().take_while(|digit| **digit == b'0').count();
+        let is_zero = zeros == self.digits.len();
+        let exponent = match is_zero {
+            true => 0,
+            false => signed(self.whole) - signed(zeros) - 1,
+        };
+        self.digits.drain(..if is_zero { 0 } else { zeros });
+        self.whole = 1;
+        if self.digits.is_empty() {
+            self.digits.push(b'0');
+        }
+        let mantissa = self.rounded(fraction);
+        let sign = if exponent < 0 { '-' } else { '+' };
+        let space = if mantissa.starts_with('-') { "" } else { " " };
+        // Of 9.99, which is rounded to ten, PostgreSQL shows ten.
+        format!("{space}{mantissa}e{sign}{:02}", exponent.abs())
+    }
+}
+
+fn signed(places: usize) -> i64 {
+    i64::try_from(places).unwrap_or(i64::MAX)
+}
+
+/// Returns the hashes of what has no exponent.
+fn hashes_of_exponent(template: &Template) -> String {
+    let hashes = |count| "#".repeat(count);
+    format!(" {}.{}", hashes(template.pre), hashes(template.post + 4))
 }
 
 /// Writes a double by a template.
@@ -103,10 +214,7 @@ pub fn double_to_char(value: f64, template: &str) -> Result<String> {
     if template.is_exponent {
         let digits = match value.is_finite() {
             true => scientific(value, template.post),
-            false => {
-                let hashes = |count| "#".repeat(count);
-                format!(" {}.{}", hashes(template.pre), hashes(template.post + 4))
-            }
+            false => hashes_of_exponent(&template),
         };
         return write(template, Prepared::plain(0, digits));
     }
@@ -150,28 +258,6 @@ fn fitted(template: Template, digits: &str) -> Result<String> {
     write(template, Prepared { digits, spaces, sign: Some(sign) })
 }
 
-/// Rounds away from zero, to so many digits of a fraction.
-fn rounded(value: Decimal, digits: usize) -> String {
-    let scale = usize::from(value.scale);
-    let magnitude = value.unscaled.unsigned_abs();
-    let magnitude = match u32::try_from(scale.saturating_sub(digits)) {
-        Ok(0) => magnitude,
-        Ok(dropped) => {
-            let unit = 10_u128.pow(dropped.min(38));
-            magnitude / unit + u128::from(magnitude % unit >= unit - unit / 2)
-        }
-        Err(_) => 0,
-    };
-    let kept = scale.min(digits);
-    let text = format!("{magnitude:0>width$}", width = kept + 1);
-    let (whole, fraction) = text.split_at(text.len() - kept);
-    let sign = if value.unscaled < 0 && magnitude > 0 { "-" } else { "" };
-    if digits == 0 {
-        return format!("{sign}{whole}");
-    }
-    format!("{sign}{whole}.{fraction:0<digits$}")
-}
-
 /// Writes a double as PostgreSQL's `%.*f`.
 fn fixed(value: f64, digits: usize) -> String {
     if value.is_finite() {
@@ -188,20 +274,6 @@ fn scientific(value: f64, digits: usize) -> String {
     let exponent = exponent.parse::<i32>().unwrap_or(0);
     let sign = if exponent < 0 { '-' } else { '+' };
     let space = if value.is_sign_negative() { "" } else { " " };
-    format!("{space}{mantissa}e{sign}{:02}", exponent.abs())
-}
-
-/// Writes an exact decimal with an exponent.
-fn decimal_exponent(value: Decimal, digits: usize) -> String {
-    let text = value.unscaled.unsigned_abs().to_string();
-    let exponent = match value.unscaled {
-        0 => 0,
-        _ => i32::try_from(text.len()).unwrap_or(0) - 1 - i32::from(value.scale),
-    };
-    let scale = u8::try_from(text.len() - 1).unwrap_or(0);
-    let mantissa = rounded(Decimal { scale, ..value }, digits);
-    let sign = if exponent < 0 { '-' } else { '+' };
-    let space = if mantissa.starts_with('-') { "" } else { " " };
     format!("{space}{mantissa}e{sign}{:02}", exponent.abs())
 }
 

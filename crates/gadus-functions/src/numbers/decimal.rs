@@ -1,6 +1,7 @@
 //! Exact decimals of up to 38 digits.
 
 use crate::error::{DIVISION_BY_ZERO, FunctionError, OUT_OF_RANGE, Result};
+use std::fmt;
 
 /// Exact decimal: an integer, and how many of its digits are a fraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,6 +10,19 @@ pub struct Decimal {
     pub unscaled: i128,
     /// Digits of the fraction.
     pub scale: u8,
+}
+
+impl fmt::Display for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scale = usize::from(self.scale);
+        let digits = format!("{:0>width$}", self.unscaled.unsigned_abs(), width = scale + 1);
+        let (whole, fraction) = digits.split_at(digits.len() - scale);
+        let sign = if self.unscaled < 0 { "-" } else { "" };
+        match scale {
+            0 => write!(f, "{sign}{whole}"),
+            _ => write!(f, "{sign}{whole}.{fraction}"),
+        }
+    }
 }
 
 /// Divides and truncates to an integer.

@@ -25,21 +25,29 @@ pub(crate) fn integer_of_text(text: &str) -> Result<i32> {
 
 /// Writes a double with six significant digits, as C's `%g`.
 pub(crate) fn general(value: f64) -> String {
+    with_digits(value, DIGITS)
+}
+
+/// Writes a double with so many significant digits at most, as C's `%.*g`.
+#[must_use]
+pub fn with_digits(value: f64, digits: usize) -> String {
+    let digits = digits.max(1);
     if !value.is_finite() {
         let text = if value.is_nan() { "nan" } else { "inf" };
         return if value < 0.0 { format!("-{text}") } else { text.to_owned() };
     }
-    let scientific = format!("{value:.*e}", DIGITS - 1);
+    let scientific = format!("{value:.*e}", digits - 1);
     let Some((mantissa, exponent)) = scientific.split_once('e') else { return scientific };
     let exponent = exponent.parse::<i32>().unwrap_or(0);
     let without_zeros = |text: &str| match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
         false => text.to_owned(),
     };
-    if !(-4..6).contains(&exponent) {
+    let whole = i32::try_from(digits).unwrap_or(i32::MAX);
+    if !(-4..whole).contains(&exponent) {
         let sign = if exponent < 0 { '-' } else { '+' };
         return format!("{}e{sign}{:02}", without_zeros(mantissa), exponent.abs());
     }
-    let fraction = usize::try_from(5 - exponent).unwrap_or(0);
+    let fraction = usize::try_from(whole - 1 - exponent).unwrap_or(0);
     without_zeros(&format!("{value:.fraction$}"))
 }

@@ -1,9 +1,10 @@
 //! Decimals, buckets and angles, with PostgreSQL's answers.
 
 use super::{
-    Decimal, acosd, asind, atan2d, atand, cosd, cotd, div, factorial, gcd, general,
-    integer_of_text, lcm, min_scale, sind, tand, trim_scale, width_bucket_double,
-    width_bucket_list, width_bucket_numeric,
+    Decimal, acosd, asind, atan2d, atand, cosd, cotd, div, double_of_text, factorial, gcd, general,
+    integer_of_double, integer_of_text, integer_within, lcm, min_scale, real_of_double,
+    real_of_text, sind, tand, trim_scale, width_bucket_double, width_bucket_list,
+    width_bucket_numeric,
 };
 
 fn decimal(text: &str) -> Decimal {
@@ -119,4 +120,27 @@ fn divisors_multiples_and_factorials_stay_in_range() {
     let error = factorial(-1).unwrap_err();
     assert_eq!(error.message, "factorial of a negative number is undefined");
     assert_eq!(factorial(34).unwrap_err().sqlstate, "22003");
+}
+
+#[test]
+fn numbers_are_refused_beyond_the_range_of_a_narrower_type() {
+    let bounds = (i16::MIN.into(), i16::MAX.into());
+    assert_eq!(integer_of_double(2.5, bounds, "smallint").unwrap(), 2);
+    assert_eq!(integer_of_double(-32_768.5, bounds, "smallint").unwrap(), -32_768);
+    for wrong in [32_767.5, f64::NAN, f64::INFINITY] {
+        let error = integer_of_double(wrong, bounds, "smallint").unwrap_err();
+        assert_eq!((error.sqlstate, &*error.message), ("22003", "smallint out of range"));
+    }
+    assert_eq!(integer_within(40_000, bounds, "smallint").unwrap_err().sqlstate, "22003");
+    assert_eq!(real_of_double(f64::INFINITY).unwrap(), f32::INFINITY);
+    assert_eq!(real_of_double(1e70).unwrap_err().message, "value out of range: overflow");
+    assert_eq!(real_of_double(1e-70).unwrap_err().message, "value out of range: underflow");
+    assert_eq!(double_of_text(" -1.5e3\n").unwrap(), -1500.0);
+    assert_eq!(real_of_text("-Infinity").unwrap(), f32::NEG_INFINITY);
+    assert_eq!(real_of_text("0e70").unwrap(), 0.0);
+    for (text, sqlstate) in
+        [("10e70", "22003"), ("-10e-70", "22003"), ("", "22P02"), ("1 2", "22P02")]
+    {
+        assert_eq!(real_of_text(text).unwrap_err().sqlstate, sqlstate, "{text}");
+    }
 }

@@ -1,6 +1,6 @@
-//! `format` and `unistr`, with PostgreSQL's answers.
+//! Functions of texts, with PostgreSQL's answers.
 
-use super::{format, unistr};
+use super::{chr, format, split_part, unistr};
 
 const LIMIT: usize = 1 << 20;
 
@@ -55,4 +55,24 @@ fn unicode_escapes_become_characters() {
         let error = unistr(text).unwrap_err();
         assert_eq!((error.sqlstate, &*error.message), (state, message), "{text}");
     }
+}
+
+#[test]
+fn characters_and_fields_have_numbers() {
+    assert_eq!((chr(65).unwrap(), chr(0x1f600).unwrap()), ("A".to_owned(), "😀".to_owned()));
+    for (code, sqlstate) in [(0, "54000"), (-1, "22023"), (0x11_0000, "54000"), (0xd800, "54000")] {
+        assert_eq!(chr(code).unwrap_err().sqlstate, sqlstate, "{code}");
+    }
+    for (text, separator, field, expected) in [
+        ("a@b", "@", 2, "b"),
+        ("a@b", "@", -2, "a"),
+        ("a@b", "@", 3, ""),
+        ("a", "", 1, "a"),
+        ("a", "", -1, "a"),
+        ("a", "", 2, ""),
+        ("aXXXb", "XX", -1, "Xb"),
+    ] {
+        assert_eq!(split_part(text, separator, field).unwrap(), expected, "{text} {field}");
+    }
+    assert_eq!(split_part("a", "@", 0).unwrap_err().sqlstate, "22023");
 }

@@ -7,7 +7,7 @@ use super::told::Told;
 use crate::error::{Failure, SqlState};
 use crate::protocol::{Bind, Field, Target};
 use crate::values::{Type, checked_format, fields, parameter, parameter_oid_of};
-use gadus::{Statement, StatementKind, TimeSettings, Value, split_statements};
+use gadus::{Statement, StatementKind, TextSettings, Value, split_statements};
 use gadus_base::{Instant, clock};
 use std::sync::Arc;
 
@@ -306,7 +306,7 @@ fn no_portal(name: &str) -> Failure {
 }
 
 /// The values that a Bind gives to parameters of these types.
-fn values_of(bind: &Bind, types: &[u32], times: &TimeSettings) -> Result<Vec<Value>, Failure> {
+fn values_of(bind: &Bind, types: &[u32], times: &TextSettings) -> Result<Vec<Value>, Failure> {
     let Bind { parameters, parameter_formats: formats, .. } = bind;
     let violation = |text: String| Err(Failure::new(SqlState::PROTOCOL_VIOLATION, text));
     if parameters.len() != types.len() {

@@ -11,7 +11,7 @@ use arrow::datatypes::{
     TimestampMicrosecondType,
 };
 use bytes::{BufMut, BytesMut};
-use gadus::{INTERVAL, Interval, TimeSettings};
+use gadus::{INTERVAL, Interval, TextSettings};
 use std::sync::Arc;
 
 /// Days from 1970-01-01 to 2000-01-01, where PostgreSQL's time begins.
@@ -27,7 +27,7 @@ pub(super) const MICROSECONDS_A_DAY: i64 = 86_400_000_000;
 /// `0A000` for a type that has neither a binary form nor a text.
 pub(crate) fn binary_writer<'a>(
     column: &'a dyn Array,
-    times: &Arc<TimeSettings>,
+    times: &Arc<TextSettings>,
 ) -> Result<Writer<'a>, Failure> {
     if let Some(plain) = plain(column.data_type()) {
         let column = cast(column, &plain).map_err(gadus::Error::from)?;
@@ -98,7 +98,7 @@ pub(crate) fn binary_writer<'a>(
 
 fn interval_writer<'a>(
     column: &'a dyn Array,
-    times: &Arc<TimeSettings>,
+    times: &Arc<TextSettings>,
 ) -> Result<Writer<'a>, Failure> {
     if *column.data_type() != INTERVAL {
         return owned(cast(column, &INTERVAL).map_err(gadus::Error::from)?, times);
@@ -113,7 +113,7 @@ fn interval_writer<'a>(
 }
 
 /// A writer that keeps its column.
-fn owned(column: ArrayRef, times: &Arc<TimeSettings>) -> Result<Writer<'static>, Failure> {
+fn owned(column: ArrayRef, times: &Arc<TextSettings>) -> Result<Writer<'static>, Failure> {
     super::kept(column, |column| binary_writer(column, times))
 }
 
@@ -127,7 +127,7 @@ fn since_2000(days: i32) -> i32 {
 
 /// Number of dimensions, where NULLs may be, the elements' type, for each dimension its length and the first index, and the
 /// elements in their order. An array without elements has no dimension.
-fn list_writer<'a>(lists: &'a ListArray, times: &Arc<TimeSettings>) -> Result<Writer<'a>, Failure> {
+fn list_writer<'a>(lists: &'a ListArray, times: &Arc<TextSettings>) -> Result<Writer<'a>, Failure> {
     let mut levels = vec![lists];
     let mut values = lists.values();
     while let Some(inner) = values.as_list_opt::<i32>() {

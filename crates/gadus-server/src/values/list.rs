@@ -3,7 +3,7 @@
 use super::{Type, binary_parameter, parameter};
 use crate::error::{Failure, SqlState};
 use bytes::Buf;
-use gadus::{TimeSettings, Value, list_elements};
+use gadus::{TextSettings, Value, list_elements};
 
 const TEXT: i16 = 0;
 /// Of a length that is none: NULL.
@@ -13,7 +13,7 @@ const NULL: i32 = -1;
 ///
 /// # Errors
 /// Errors of its elements; `22P02` for a text that is no list.
-pub(super) fn list_of_text(of: Type, bytes: &[u8], times: &TimeSettings) -> Result<Value, Failure> {
+pub(super) fn list_of_text(of: Type, bytes: &[u8], times: &TextSettings) -> Result<Value, Failure> {
     list(of, from_text(of, bytes, times)?)
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn list(of: Type, values: Vec<Value>) -> Result<Value, Failure> {
     Ok(Value::list(&of.arrow(scale), values)?)
 }
 
-fn from_text(of: Type, bytes: &[u8], times: &TimeSettings) -> Result<Vec<Value>, Failure> {
+fn from_text(of: Type, bytes: &[u8], times: &TextSettings) -> Result<Vec<Value>, Failure> {
     let text = super::parameter::text_of(bytes)?;
     let elements = list_elements(text).ok_or_else(|| {
         let shown = text.chars().take(60).collect::<String>();

@@ -23,7 +23,7 @@ use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Field as ArrowField, Schema};
 use bytes::{BufMut, BytesMut};
 use gadus::{
-    Characters, Enum, JSON_EXTENSION, JSONB_EXTENSION, NUMERIC_EXTENSION, TimeSettings, enum_number,
+    Characters, Enum, JSON_EXTENSION, JSONB_EXTENSION, NUMERIC_EXTENSION, TextSettings, enum_number,
 };
 use std::sync::Arc;
 use vector::{vector_oid, vector_writer};
@@ -126,7 +126,7 @@ impl<'a> Rows<'a> {
     pub(crate) fn new(
         batch: &'a RecordBatch,
         columns: impl Iterator<Item = (u32, i16)>,
-        times: &Arc<TimeSettings>,
+        times: &Arc<TextSettings>,
     ) -> Result<Self, Failure> {
         let writers = batch.columns().iter().zip(columns);
         let writers = writers.map(|(column, of)| writer_as(column, of, times));
@@ -150,7 +150,7 @@ impl<'a> Rows<'a> {
 fn writer_as<'a>(
     column: &'a ArrayRef,
     (oid, format): (u32, i16),
-    times: &Arc<TimeSettings>,
+    times: &Arc<TextSettings>,
 ) -> Result<Writer<'a>, Failure> {
     match (vector_writer(&**column, oid, format)?, format) {
         (Some(writer), _) => Ok(writer),

@@ -5,7 +5,7 @@ use super::list::{list_of_binary, list_of_text};
 use super::{Type, numeric};
 use crate::error::{Failure, SqlState};
 use bytes::Buf;
-use gadus::{Interval, TimeSettings, Value, read_bytes, read_time, uuid_of_text, uuid_text};
+use gadus::{Interval, TextSettings, Value, read_bytes, read_time, uuid_of_text, uuid_text};
 
 /// A value of a type, from its text or binary form; times in a session's zone and styles.
 ///
@@ -16,7 +16,7 @@ pub(crate) fn parameter(
     oid: u32,
     format: i16,
     bytes: &[u8],
-    times: &TimeSettings,
+    times: &TextSettings,
 ) -> Result<Value, Failure> {
     if format != 0 {
         return binary_parameter(oid, bytes);
@@ -56,7 +56,7 @@ pub(super) fn text_of(bytes: &[u8]) -> Result<&str, Failure> {
     }
 }
 
-fn from_text(known: Type, text: &str, times: &TimeSettings) -> Result<Value, Failure> {
+fn from_text(known: Type, text: &str, times: &TextSettings) -> Result<Value, Failure> {
     let trimmed = text.trim();
     let invalid = || {
         let shown = text.chars().take(60).collect::<String>();

@@ -10,12 +10,12 @@ use arrow::array::{
 use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, Field, Int32Type, Int64Type, Schema, i256};
 use bytes::BytesMut;
-use gadus::TimeSettings;
+use gadus::TextSettings;
 use gadus::{POSTGRES_TYPE, Value};
 use std::sync::Arc;
 
 /// Settings of a session that has set nothing.
-fn times() -> Arc<TimeSettings> {
+fn times() -> Arc<TextSettings> {
     let database = gadus::Database::open_in_memory(gadus::Options::default()).expect("a database");
     database.connect().times()
 }

@@ -10,10 +10,7 @@ use arrow::datatypes::{
 };
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use bytes::{BufMut, BytesMut};
-use gadus::{
-    INTERVAL, TimeSettings, UUID, json_texts, time_writer, uuid_texts, write_double, write_element,
-    write_real,
-};
+use gadus::{INTERVAL, TextSettings, UUID, json_texts, time_writer, uuid_texts, write_element};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -26,7 +23,7 @@ const TIME_BYTES_USUAL: usize = 32;
 /// `0A000` for a type that has no text.
 pub(crate) fn text_writer<'a>(
     column: &'a dyn Array,
-    times: &Arc<TimeSettings>,
+    times: &Arc<TextSettings>,
 ) -> Result<Writer<'a>, Failure> {
     if let Some(plain) = plain_column(column)? {
         return owned(plain, times);
@@ -38,6 +35,7 @@ pub(crate) fn text_writer<'a>(
             body.put_slice(text.as_bytes());
         }));
     }
+    let settings = times.clone();
     Ok(match column.data_type() {
         DataType::Boolean => {
             let values = known(column.as_boolean_opt())?;
@@ -57,16 +55,14 @@ pub(crate) fn text_writer<'a>(
         }
         DataType::Float32 => {
             let values = known(column.as_primitive_opt::<Float32Type>())?;
-            Box::new(|row, body| {
-                let value = values.value(row);
-                let _ = write_real(body, value);
+            Box::new(move |row, body| {
+                let _ = settings.write_real(body, values.value(row));
             })
         }
         DataType::Float64 => {
             let values = known(column.as_primitive_opt::<Float64Type>())?;
-            Box::new(|row, body| {
-                let value = values.value(row);
-                let _ = write_double(body, value);
+            Box::new(move |row, body| {
+                let _ = settings.write_double(body, values.value(row));
             })
         }
         DataType::Decimal128(_, scale) => {
@@ -79,7 +75,7 @@ pub(crate) fn text_writer<'a>(
         }
         DataType::BinaryView => {
             let values = known(column.as_binary_view_opt())?;
-            Box::new(|row, body| put_hex(body, values.value(row)))
+            Box::new(move |row, body| put_bytes(body, values.value(row), &settings))
         }
         // Of a function of Arrow's, not of a column.
         DataType::Duration(_) => {
@@ -104,7 +100,7 @@ fn plain_column(column: &dyn Array) -> Result<Option<ArrayRef>, Failure> {
 }
 
 /// A writer that keeps its column.
-fn owned(column: ArrayRef, times: &Arc<TimeSettings>) -> Result<Writer<'static>, Failure> {
+fn owned(column: ArrayRef, times: &Arc<TextSettings>) -> Result<Writer<'static>, Failure> {
     super::kept(column, |column| text_writer(column, times))
 }
 
@@ -127,7 +123,12 @@ fn shown(body: &mut BytesMut, value: impl std::fmt::Display) {
     let _ = write!(body, "{value}");
 }
 
-fn put_hex(body: &mut BytesMut, bytes: &[u8]) {
+/// Writes a byte string in the form that a session has set.
+fn put_bytes(body: &mut BytesMut, bytes: &[u8], settings: &TextSettings) {
+    if settings.escapes_bytes() {
+        body.put_slice(settings.bytes_text(bytes).as_bytes());
+        return;
+    }
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     body.put_slice(b"\\x");
     for byte in bytes {
@@ -137,7 +138,7 @@ fn put_hex(body: &mut BytesMut, bytes: &[u8]) {
 }
 
 /// `{a,"b c",NULL}`
-fn list_writer<'a>(lists: &'a ListArray, times: &Arc<TimeSettings>) -> Result<Writer<'a>, Failure> {
+fn list_writer<'a>(lists: &'a ListArray, times: &Arc<TextSettings>) -> Result<Writer<'a>, Failure> {
     let values = lists.values();
     let write = text_writer(&**values, times)?;
     let is_nested = matches!(values.data_type(), DataType::List(_));

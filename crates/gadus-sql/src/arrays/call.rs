@@ -2,11 +2,11 @@
 
 use super::slices::Subscript;
 use super::{
-    accumulate, assign, combine, construct, dimensions, keys, quantified, search, sets, slices,
-    texts,
+    accumulate, assign, combine, construct, dimensions, keys, quantified, search, series, sets,
+    slices, texts,
 };
 use crate::executor::check_cancelled;
-use arrow::array::ArrayRef;
+use arrow::array::{ArrayRef, AsArray};
 use arrow::datatypes::DataType;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::expr::ScalarFunction;
@@ -82,7 +82,7 @@ pub(crate) enum ArrayFunction {
     Flatten,
     /// `generate_subscripts`
     Subscripts,
-    /// Integers from the first to the last one, in steps.
+    /// `generate_series`
     Series,
     /// Numbers of the rows that the longest of several lists gives.
     Ordinals,
@@ -135,7 +135,11 @@ impl ScalarUDFImpl for Call {
         let arrays = arrays.collect::<Result<Vec<_>>>()?;
         let results = self.compute(&arrays, rows)?;
         Ok(match is_one {
-            true => ColumnarValue::Scalar(ScalarValue::try_from_array(&results, 0)?),
+            // As it is: a scalar that is made anew would not say what its elements are.
+            true => ColumnarValue::Scalar(match results.as_list_opt::<i32>() {
+                Some(lists) => ScalarValue::List(Arc::new(lists.slice(0, 1))),
+                None => ScalarValue::try_from_array(&results, 0)?,
+            }),
             false => ColumnarValue::Array(results),
         })
     }
@@ -177,7 +181,7 @@ impl Call {
             ArrayFunction::All => quantified::all(arrays),
             ArrayFunction::Flatten => sets::flattened(arrays),
             ArrayFunction::Subscripts => sets::subscripts(arrays),
-            ArrayFunction::Series => sets::series(arrays, &self.result),
+            ArrayFunction::Series => series::series(arrays, result),
             ArrayFunction::Ordinals => sets::ordinals(arrays, rows),
             ArrayFunction::Distinct { descending, nulls_first } => {
                 accumulate::distinct(arrays, (*descending, *nulls_first), result)

@@ -17,6 +17,7 @@ mod elements;
 mod keys;
 mod quantified;
 mod search;
+mod series;
 mod sets;
 mod slices;
 mod texts;

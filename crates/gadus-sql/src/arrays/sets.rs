@@ -1,18 +1,13 @@
-//! Arrays whose elements are rows of a set: `unnest`, `generate_subscripts`, `generate_series`, WITH ORDINALITY.
+//! Arrays whose elements are rows of a set: `unnest`, `generate_subscripts`, WITH ORDINALITY.
 
 use super::column::ArrayColumn;
 use super::dimensions::to_integer;
-use super::refused;
-use super::writer::{ELEMENTS_MAX, too_many_elements, with_leaves};
-use crate::executor::check_cancelled;
+use super::writer::with_leaves;
 use arrow::array::{Array, ArrayRef, AsArray, Int32Builder, Int64Builder, ListArray, ListBuilder};
 use arrow::buffer::OffsetBuffer;
-use arrow::datatypes::{DataType, Field, Int32Type, Int64Type};
+use arrow::datatypes::{DataType, Field, Int32Type};
 use datafusion::common::{Result, internal_err};
 use std::sync::Arc;
-
-/// Integers of a series after which a cancellation is noticed.
-const CHECKED_EACH: usize = 1 << 16;
 
 /// Puts the elements of arrays in one dimension.
 pub(super) fn flattened(arrays: &[ArrayRef]) -> Result<ArrayRef> {
@@ -66,43 +61,4 @@ pub(super) fn ordinals(arrays: &[ArrayRef], rows: usize) -> Result<ArrayRef> {
         lists.append_value((1..=last).map(Some));
     }
     Ok(Arc::new(lists.finish()))
-}
-
-/// Returns the integers of series, as 32 or 64 bits; NULL for a series with a NULL among its bounds.
-pub(super) fn series(arrays: &[ArrayRef], result: &DataType) -> Result<ArrayRef> {
-    let [first, last, step @ ..] = arrays else { return internal_err!("two bounds") };
-    let (first, last) = (first.as_primitive::<Int64Type>(), last.as_primitive::<Int64Type>());
-    let step = step.first().map(|step| step.as_primitive::<Int64Type>());
-    let field = Field::new_list_field(DataType::Int64, true);
-    let mut lists = ListBuilder::new(Int64Builder::new()).with_field(field);
-    let mut count = 0_usize;
-    for row in 0..first.len() {
-        let is_null = first.is_null(row) || last.is_null(row);
-        if is_null || step.is_some_and(|step| step.is_null(row)) {
-            lists.append_null();
-            continue;
-        }
-        let step = step.map_or(1, |step| step.value(row));
-        if step == 0 {
-            return Err(refused("22023", "step size cannot equal zero".to_owned()));
-        }
-        let (mut next, last) = (Some(first.value(row)), last.value(row));
-        while let Some(value) = next.filter(|next| (step > 0) == (*next <= last) || *next == last) {
-            lists.values().append_value(value);
-            next = value.checked_add(step);
-            count += 1;
-            if count > ELEMENTS_MAX {
-                return Err(too_many_elements());
-            }
-            if count.is_multiple_of(CHECKED_EACH) {
-                check_cancelled()?;
-            }
-        }
-        lists.append(true);
-    }
-    let lists = lists.finish();
-    let DataType::List(field) = result else { return internal_err!("a list of integers") };
-    let (_, offsets, values, nulls) = lists.into_parts();
-    let values = arrow::compute::cast(&values, field.data_type())?;
-    Ok(Arc::new(ListArray::try_new(field.clone(), offsets, values, nulls)?))
 }

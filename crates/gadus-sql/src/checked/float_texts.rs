@@ -1,5 +1,6 @@
 //! Floating-point numbers as texts, as PostgreSQL writes them.
 
+use crate::executor::statement_times;
 use crate::one_value::of_one_value;
 use arrow::array::{ArrayRef, AsArray, StringViewBuilder};
 use arrow::datatypes::{DataType, Float32Type, Float64Type};
@@ -8,7 +9,6 @@ use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
-use gadus_engine::{write_double, write_real};
 use std::sync::Arc;
 
 /// Text of a number, as a function.
@@ -45,19 +45,19 @@ impl ScalarUDFImpl for FloatText {
 /// Returns the texts of floating-point numbers.
 pub(crate) fn float_texts(array: &ArrayRef) -> Result<ArrayRef> {
     let mut rows = StringViewBuilder::with_capacity(array.len());
-    let mut text = String::new();
+    let (mut text, times) = (String::new(), statement_times());
     match array.data_type() {
         DataType::Float32 => {
             for value in array.as_primitive::<Float32Type>() {
                 text.clear();
-                let written = value.map(|value| write_real(&mut text, value));
+                let written = value.map(|value| times.settings.write_real(&mut text, value));
                 rows.append_option(written.map(|_| text.as_str()));
             }
         }
         DataType::Float64 => {
             for value in array.as_primitive::<Float64Type>() {
                 text.clear();
-                let written = value.map(|value| write_double(&mut text, value));
+                let written = value.map(|value| times.settings.write_double(&mut text, value));
                 rows.append_option(written.map(|_| text.as_str()));
             }
         }

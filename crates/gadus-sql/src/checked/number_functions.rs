@@ -135,7 +135,7 @@ fn power(base: f64, exponent: f64) -> std::result::Result<f64, Failure> {
     if base == 0.0 && exponent < 0.0 {
         return Err(("2201F", "zero raised to a negative power is undefined"));
     }
-    if base < 0.0 && base.is_finite() && exponent.fract() != 0.0 && exponent.is_finite() {
+    if base < 0.0 && exponent.is_finite() && exponent.fract() != 0.0 {
         let message = "a negative number raised to a non-integer power yields a complex result";
         return Err(("2201F", message));
     }

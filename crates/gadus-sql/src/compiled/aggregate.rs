@@ -1,24 +1,27 @@
 //! Aggregates over simple filters, in all or by group, folded by the engine's own scan.
 //!
-//! - Result types are those that DataFusion gives, so that a statement answers alike either way.
+//! - Result types are those that plans give, so that a statement answers alike either way: an average of integers is a
+//!   numeric, by which rows are not ordered here.
 //! - Where there are too many groups, the statement is left to DataFusion, which spills them.
 
 use super::Target;
 use super::budget::Budget;
 use super::filter::Filter;
 use super::order::Order;
+use crate::numerics::numeric_field;
 use crate::rows::RowStream;
 use crate::session::Outcome;
 use crate::value::Value;
 use arrow::array::{
     ArrayRef, Decimal128Array, Float64Array, Int64Array, RecordBatch, RecordBatchOptions,
-    UInt64Array,
+    StringViewArray, UInt64Array,
 };
 use arrow::datatypes::{DataType, Field, Schema};
 use gadus_engine::{
     Aggregate, ColumnType, Datum, Error, ErrorKind, Question, Result, TableSchema, Wanted,
     array_from_datums,
 };
+use gadus_numeric::Numeric;
 use std::sync::Arc;
 
 /// SELECT columns and aggregates FROM table WHERE conjunction GROUP BY columns ORDER BY outputs.
@@ -85,8 +88,15 @@ impl Output {
             Source::Name { column, .. } => {
                 schema.columns[column].column_type.field(&self.name, nullable)
             }
+            _ if self.is_numeric() => numeric_field(&self.name),
             Source::Aggregate { .. } => Field::new(&self.name, self.data_type.clone(), nullable),
         }
+    }
+
+    /// Returns true for a numeric, which is a text whose order is another.
+    pub(super) fn is_numeric(&self) -> bool {
+        matches!(self.source, Source::Aggregate { average: true, .. })
+            && self.data_type == DataType::Utf8View
     }
 
     /// Whether it may be NULL.
@@ -104,7 +114,7 @@ fn sum_type(column_type: ColumnType, average: bool) -> Option<DataType> {
     Some(match column_type {
         ColumnType::Int8 | ColumnType::Int16 | ColumnType::Int32 | ColumnType::Int64 => {
             if average {
-                DataType::Float64
+                DataType::Utf8View
             } else {
                 DataType::Int64
             }
@@ -208,6 +218,10 @@ impl AggregateQuery {
             let values = values.map(|values| &values[0]);
             return array_from_datums(self.target.column_type(column), values);
         }
+        if output.is_numeric() {
+            let averages = values.map(average).collect::<Result<Vec<_>>>()?;
+            return Ok(Arc::new(averages.into_iter().collect::<StringViewArray>()));
+        }
         if output.data_type == DataType::Float64 {
             return Ok(Arc::new(values.map(double).collect::<Float64Array>()));
         }
@@ -252,6 +266,17 @@ impl AggregateQuery {
             self.order.explained()
         )
     }
+}
+
+/// Returns a sum divided by the count behind it, as the text of a numeric.
+fn average(values: &[Datum]) -> Result<Option<String>> {
+    let count = values.get(1).and_then(Datum::as_wide).filter(|count| *count > 0);
+    let Some((sum, count)) = values[0].as_wide().zip(count) else { return Ok(None) };
+    let exact = |number| Numeric::from_unscaled(number, 0);
+    let quotient = exact(sum).and_then(|sum| sum.divide(&exact(count)?));
+    quotient
+        .map(|quotient| Some(quotient.to_string()))
+        .map_err(|error| Error::new(ErrorKind::OutOfRange, error.message().to_owned()))
 }
 
 /// A sum as a double, or divided by the count behind it: then the nearest double, too.

@@ -31,7 +31,9 @@ pub(super) fn grouped(query: &Query, select: &Select, target: Target) -> Option<
     // What is counted or summed is no column.
     let is_sorted = |item: &usize| {
         let named = expression(&items[*item]).and_then(|(expr, _)| column(expr, schema));
-        named.is_none_or(|column| !schema.columns[column].column_type.has_own_order())
+        let is_of_digits = outputs[*item].is_numeric();
+        !is_of_digits
+            && named.is_none_or(|column| !schema.columns[column].column_type.has_own_order())
     };
     let order = order(query, |expr| named_item(expr, items).filter(is_sorted))?;
     let filter = filter(select.selection.as_ref(), schema)?;

@@ -43,6 +43,8 @@ pub(crate) enum Form {
     Element,
     /// One member of an aggregate.
     Member,
+    /// Keys and values in turns, as elements of a list.
+    ObjectOfList,
     /// Elements of a list between two texts.
     Joined {
         open: &'static str,
@@ -77,8 +79,8 @@ impl ScalarUDFImpl for Build {
         match (self.form, self.is_binary) {
             (Form::Value, false) => "to_json",
             (Form::Value, true) => "to_jsonb",
-            (Form::Object, false) => "json_build_object",
-            (Form::Object, true) => "jsonb_build_object",
+            (Form::Object | Form::ObjectOfList, false) => "json_build_object",
+            (Form::Object | Form::ObjectOfList, true) => "jsonb_build_object",
             (Form::Array, false) => "json_build_array",
             (Form::Array, true) => "jsonb_build_array",
             (Form::Element, _) => "json_element",
@@ -140,7 +142,7 @@ impl Build {
         text: &mut String,
     ) -> Result<bool, FunctionError> {
         match (self.form, writers) {
-            (Form::Value | Form::Joined { .. }, writers)
+            (Form::Value | Form::Joined { .. } | Form::ObjectOfList, writers)
                 if writers.iter().any(|writer| writer.is_null(row))
                     || flags.is_some_and(|flags| flags.is_null(row)) =>
             {
@@ -161,7 +163,11 @@ impl Build {
                 list.write_elements(row, separator, text);
                 text.push_str(close);
             }
-            (Form::Object, writers) => self.write_object(writers, row, text)?,
+            (Form::Object, writers) => {
+                let parts = writers.iter().map(|writer| (writer, row)).collect::<Vec<_>>();
+                self.write_object(&parts, text)?;
+            }
+            (Form::ObjectOfList, [list]) => self.write_object(&list.elements(row), text)?,
             (_, writers) => {
                 text.push('[');
                 for (place, value) in writers.iter().enumerate() {
@@ -174,13 +180,13 @@ impl Build {
         Ok(true)
     }
 
+    /// Writes keys and values in turns, each a row of a writer.
     fn write_object(
         &self,
-        writers: &[Writer],
-        row: usize,
+        parts: &[(&Writer, usize)],
         text: &mut String,
     ) -> Result<(), FunctionError> {
-        if !writers.len().is_multiple_of(2) {
+        if !parts.len().is_multiple_of(2) {
             let message = "argument list must have even number of elements";
             let name = self.name();
             let hint =
@@ -193,13 +199,14 @@ impl Build {
             });
         }
         text.push('{');
-        for (place, pair) in writers.chunks_exact(2).enumerate() {
+        for (place, pair) in parts.chunks_exact(2).enumerate() {
             text.push_str(if place > 0 { ", " } else { "" });
             let number = place * 2 + 1;
             let key = if self.is_binary { Key::Jsonb(number) } else { Key::Json(number) };
-            pair[0].write_key(row, key, text)?;
+            let [(name, name_row), (value, row)] = pair else { continue };
+            name.write_key(*name_row, key, text)?;
             text.push_str(" : ");
-            pair[1].write(row, ",", text);
+            value.write(*row, ",", text);
         }
         text.push('}');
         Ok(())

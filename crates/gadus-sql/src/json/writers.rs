@@ -116,14 +116,19 @@ impl Writer {
         }
     }
 
-    /// Writes the elements of a list.
-    pub(super) fn write_elements(&self, row: usize, separator: &str, text: &mut String) {
-        let Self::List(lists, inner) = self else { return };
+    /// Returns the elements of a list, as rows of their writer.
+    pub(super) fn elements(&self, row: usize) -> Vec<(&Writer, usize)> {
+        let Self::List(lists, inner) = self else { return Vec::new() };
         let offsets = lists.value_offsets();
         let at = |row: usize| {
             offsets.get(row).and_then(|offset| usize::try_from(*offset).ok()).unwrap_or(0)
         };
-        for (place, element) in (at(row)..at(row + 1)).enumerate() {
+        (at(row)..at(row + 1)).map(|element| (&**inner, element)).collect()
+    }
+
+    /// Writes the elements of a list.
+    pub(super) fn write_elements(&self, row: usize, separator: &str, text: &mut String) {
+        for (place, (inner, element)) in self.elements(row).into_iter().enumerate() {
             text.push_str(if place > 0 { separator } else { "" });
             inner.write(element, ",", text);
         }

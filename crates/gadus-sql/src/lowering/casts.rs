@@ -7,7 +7,7 @@ use super::{Lowering, Result, Typed, missing};
 use crate::arrays::is_array;
 use crate::byte_strings;
 use crate::characters::{Change, changed};
-use crate::checked::float_text;
+use crate::checked::{float_text, narrowed};
 use crate::json::{self, JSONB, to_jsonb};
 use crate::numerics::{NUMERIC, from_numeric, to_numeric, with_modifier};
 use crate::times;
@@ -88,6 +88,10 @@ pub(super) fn cast_value(
     }
     if let Some(cast) = between_characters(&operand, source, target) {
         return Ok(cast);
+    }
+    // The name of a type is its text.
+    if source.id == constants::REGTYPE && target.id == constants::TEXT {
+        return converted(operand, DataType::Utf8View, is_try);
     }
     let wanted = match is_numeric(target) {
         true => numeric_of(&operand.data_type)?,
@@ -172,6 +176,10 @@ pub(super) fn between_characters(
         Name => changed(expr, Change::Cut(Characters::Name)),
         Char => changed(expr, Change::Cut(Characters::Byte)),
         Bpchar => changed(expr, Change::Trimmed),
+        // Next to other values of its column it would have its blanks again.
+        _ if source.id.base == Bpchar && characters_type(source).is_some() => {
+            changed(expr, Change::Typed(None))
+        }
         _ => expr,
     };
     Some(Typed::new(expr, DataType::Utf8View))
@@ -265,9 +273,17 @@ pub(super) fn converted(operand: Typed, wanted: DataType, is_try: bool) -> Resul
         (from, wanted) if *from == NUMERIC => from_numeric(expr, wanted.clone()),
         (DataType::Utf8View, wanted) if *wanted == JSONB => to_jsonb(expr),
         (DataType::Float32 | DataType::Float64, DataType::Utf8View) if !is_try => float_text(expr),
-        // DataFusion divides by a power of ten, which is not the nearest number.
-        (DataType::Decimal128(..), DataType::Float32 | DataType::Float64) if !is_try => {
-            from_numeric(expr, wanted.clone())
+        // DataFusion divides by a power of ten, which is not the nearest number; its errors of range are none of PostgreSQL's.
+        (
+            DataType::Decimal128(..),
+            DataType::Float32
+            | DataType::Float64
+            | DataType::Int16
+            | DataType::Int32
+            | DataType::Int64,
+        ) if !is_try => from_numeric(expr, wanted.clone()),
+        (from, wanted) if !is_try => {
+            narrowed(&expr, from, wanted).unwrap_or_else(|| cast(expr, wanted.clone()))
         }
         (_, wanted) if is_try => try_cast(expr, wanted.clone()),
         (_, wanted) => cast(expr, wanted.clone()),

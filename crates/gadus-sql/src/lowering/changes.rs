@@ -10,6 +10,7 @@ use super::{
     KnownTables, Lowering, Result, Tables, Typed, column, column_name, missing, relations, shown,
 };
 use crate::common_rows::CommonTables;
+use crate::json::JSONB;
 use crate::numerics::{self, NUMERIC};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
@@ -161,7 +162,11 @@ impl<'a> ChangeLowering<'a> {
                     let assigned = (value.subscripts.as_slice(), given);
                     let span = value.value.span;
                     let array = self.0.assigned_elements(before, assigned, span, input.schema())?;
-                    (array, array_type(value.value.data_type))
+                    let whole = match array.data_type == JSONB {
+                        true => value.value.data_type,
+                        false => array_type(value.value.data_type),
+                    };
+                    (array, whole)
                 }
             };
             lowered.push((value.column, whole.0, whole.1));

@@ -5,6 +5,7 @@ use super::operators::numeric_call;
 use super::types::{arrow_type, lowered_type};
 use super::{Lowering, Result, Typed, missing};
 use crate::checked::number_function;
+use crate::scalar_functions::{SUBSTRING, SUBSTRING_SIMILAR};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::ScalarFunction;
@@ -16,22 +17,29 @@ use gadus_binder::types::{SqlType, constants};
 /// Functions whose kernel of the same name does what PostgreSQL's function does, for the types of the catalog that are
 /// lowered.
 const KERNELS: &[&str] = &[
+    "acosd",
+    "asind",
     "ascii",
+    "atan2d",
+    "atand",
     "bit_count",
     "bit_length",
+    "boolsend",
     "btrim",
     "chr",
-    "concat",
-    "concat_ws",
     "cos",
     "cosd",
     "cosh",
+    "cotd",
     "degrees",
-    "encode",
-    "format",
+    "float4send",
+    "float8send",
     "get_bit",
     "get_byte",
     "initcap",
+    "int2send",
+    "int4send",
+    "int8send",
     "left",
     "length",
     "lower",
@@ -63,6 +71,7 @@ const KERNELS: &[&str] = &[
     "sha256",
     "sha384",
     "sha512",
+    "similar_to_escape",
     "sin",
     "sind",
     "sinh",
@@ -73,6 +82,7 @@ const KERNELS: &[&str] = &[
     "tan",
     "tand",
     "tanh",
+    "textsend",
     "to_hex",
     "to_timestamp",
     "to_char",
@@ -132,6 +142,9 @@ impl Lowering<'_> {
             return Ok(call);
         }
         if let Some(call) = self.document_function(function, arguments, result, schema)? {
+            return Ok(call);
+        }
+        if let Some(call) = self.other_call(function, arguments, result, schema)? {
             return Ok(call);
         }
         if OF_SEQUENCES.contains(&function.name) {
@@ -211,11 +224,13 @@ fn is_of_numerics(function: &Function) -> bool {
 /// Returns the name of the kernel of a function.
 fn kernel_name(function: &Function) -> Option<&'static str> {
     let other = OTHER_NAMES.iter().find(|(name, _)| *name == function.name);
-    // Of a pattern, not of a place.
-    let is_of_pattern =
-        function.name == "substring" && function.arguments.get(1) == Some(&constants::TEXT);
-    if is_of_pattern || function.returns_set {
+    if function.returns_set {
         return None;
+    }
+    // With a pattern, not with a place.
+    if function.name == "substring" && function.arguments.get(1) == Some(&constants::TEXT) {
+        let is_similar = function.arguments.len() == 3;
+        return Some(if is_similar { SUBSTRING_SIMILAR } else { SUBSTRING });
     }
     other
         .map(|(_, kernel)| *kernel)

@@ -4,7 +4,7 @@ use super::{Lowering, Result, Typed, column, column_name, missing};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::Column;
 use datafusion::logical_expr::{Aggregate, Expr, cast, lit};
-use gadus_binder::bound::ColumnId;
+use gadus_binder::bound::{AggregateCall, ColumnId, Scalar};
 use gadus_binder::types::SqlType;
 
 /// Grouping sets of an aggregation.
@@ -80,5 +80,17 @@ impl Lowering<'_> {
             Some(bits) => Ok(Typed::new(cast(bits, wanted.clone()), wanted)),
             None => missing("GROUPING of nothing"),
         }
+    }
+}
+
+/// Refuses direct arguments that depend on the group: a group that is NULL in a set is not NULL in the rows below.
+pub(super) fn refuse_direct_groups(
+    call: &AggregateCall,
+    sets: Option<&[Vec<usize>]>,
+) -> Result<()> {
+    let is_within_group = sets.is_some() && call.function.kind.is_within_group();
+    match is_within_group && call.arguments.iter().any(Scalar::depends_on_rows) {
+        true => missing("a direct argument that differs between grouping sets"),
+        false => Ok(()),
     }
 }

@@ -1,18 +1,16 @@
 //! Groups and aggregates.
 
 use super::casts::{converted, with_blanks};
-use super::grouping::in_set;
-use super::keys::{self, bits, has_key, is_grouped_by_key, key, representative};
-use super::operators::comparable;
+use super::grouping::{in_set, refuse_direct_groups};
+use super::keys::{self, has_key, is_grouped_by_key, key, representative};
 use super::types::{is_exact, is_numeric, lowered_type};
 use super::{Lowering, Result, Typed, column, column_name, missing};
 use crate::arrays::{self, ArrayFunction, depth_of, is_array};
-use crate::checked::float_variance;
+use crate::checked::{float_variance, single_sum};
 use crate::numerics::{self, NUMERIC};
-use crate::ordered_sets::OrderedSet;
-use arrow::compute::SortOptions;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, DFSchema};
+use datafusion::functions_aggregate::count::count_udaf;
 use datafusion::functions_aggregate::first_last::first_value_udaf;
 use datafusion::logical_expr::expr::{AggregateFunction, Case, NullTreatment};
 use datafusion::logical_expr::{
@@ -79,6 +77,7 @@ impl Lowering<'_> {
         let input = self.with_groups(input, groups)?;
         let mut calls = Calls::default();
         for (id, call) in aggregates {
+            refuse_direct_groups(call, sets)?;
             if let Some((document, finish)) = self.document_aggregate(call, input.schema())? {
                 calls.add(*id, document.expr, |column| Ok(finish.apply(column)))?;
                 self.make(*id, document.data_type);
@@ -101,7 +100,11 @@ impl Lowering<'_> {
             }
         };
         if by.is_empty() && calls.is_empty() && sets.is_none() {
-            return missing("groups without columns");
+            // All rows are one group, also no row.
+            let rows = count_udaf().call(vec![lit(1_i64)]);
+            let column = Expr::Column(Column::new_unqualified(rows.schema_name().to_string()));
+            calls.items.push(column.alias("rows"));
+            calls.add_plain(rows);
         }
         // A group that is one value everywhere is not in rows of sets without it: rules take columns for constants.
         let is_in_set = |place: usize| sets.and_then(|sets| in_set(sets, place));
@@ -217,58 +220,6 @@ impl Lowering<'_> {
         self.result_of_aggregate(call, expr, given)
     }
 
-    /// Lowers the call of an aggregate WITHIN GROUP.
-    fn ordered_set(
-        &mut self,
-        call: &AggregateCall,
-        schema: &DFSchema,
-    ) -> Result<(Typed, DataType)> {
-        let name = call.function.name;
-        let Some(set) = OrderedSet::of_name(name) else {
-            return missing(format!("aggregate {name} WITHIN GROUP"));
-        };
-        let mut direct = Vec::with_capacity(call.arguments.len());
-        for argument in &call.arguments {
-            direct.push(self.scalar(argument, schema)?);
-        }
-        let (mut keys, mut sort) = (Vec::new(), Vec::new());
-        for key in &call.order_by {
-            keys.push(self.scalar(&key.value, schema)?);
-            let (descending, nulls_first) = (key.is_descending, key.nulls_first);
-            sort.push(SortOptions { descending, nulls_first });
-        }
-        let Some(value) = keys.first().cloned() else { return missing("no key WITHIN GROUP") };
-        if set == OrderedSet::PercentileCont && value.data_type != DataType::Float64 {
-            return missing(format!("{name} of {}", value.data_type));
-        }
-        if set.is_hypothetical() {
-            for (place, key) in direct.iter_mut().zip(&mut keys) {
-                (*place, *key) = comparable(place.clone(), key.clone())?;
-            }
-            direct = direct
-                .into_iter()
-                .map(|place| Typed { expr: bits(place.clone()), ..place })
-                .collect();
-        } else if direct.iter().any(|part| part.data_type != DataType::Float64) {
-            return missing(format!("{name} of several parts"));
-        }
-        let mut arguments = vec![value.expr];
-        arguments.extend(keys.into_iter().map(bits));
-        arguments.extend(direct.into_iter().map(|argument| argument.expr));
-        let filter =
-            call.filter.as_ref().map(|filter| self.condition(filter, schema)).transpose()?;
-        let expr = Expr::AggregateFunction(AggregateFunction::new_udf(
-            set.function(sort),
-            arguments,
-            false,
-            filter.map(Box::new),
-            Vec::new(),
-            None,
-        ));
-        let given = expr.get_type(schema)?;
-        self.result_of_aggregate(call, expr, given)
-    }
-
     fn aggregate_arguments(
         &mut self,
         call: &AggregateCall,
@@ -316,6 +267,9 @@ impl Lowering<'_> {
         }
         match name {
             // Sums of decimals are decimals; least and greatest values are ordered as bytes are.
+            "sum" if first == Some(&DataType::Float32) && !call.is_distinct => {
+                return Ok(single_sum());
+            }
             "sum" if first != Some(&NUMERIC) => {}
             _ if is_numeric(call.data_type) => {
                 if let Some(kernel) = numerics::aggregate(name) {
@@ -335,7 +289,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn result_of_aggregate(
+    pub(super) fn result_of_aggregate(
         &self,
         call: &AggregateCall,
         expr: Expr,

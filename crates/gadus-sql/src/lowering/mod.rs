@@ -5,6 +5,7 @@
 //! - What has no plan yet ([`NotLowered::Missing`]) is left to the planner of texts.
 
 mod arrays;
+mod calls;
 mod casts;
 mod changes;
 mod common_tables;
@@ -20,6 +21,7 @@ mod joins;
 mod json;
 mod keys;
 mod operators;
+mod ordered_sets;
 mod relations;
 mod rows;
 mod scalars;

@@ -151,6 +151,9 @@ impl Lowering<'_> {
             "~~" | "!~~" | "~~*" | "!~~*" if operator.right == constants::TEXT => {
                 like(operator.name, left, right)
             }
+            "~~" | "!~~" if operator.right == constants::BYTEA => {
+                self.like_of_bytes(left, right, operator.name == "!~~")
+            }
             "~" | "~*" | "!~" | "!~*" if operator.right == constants::TEXT => {
                 self.planned(operator, left, right, (result, schema))
             }

@@ -73,6 +73,12 @@ impl Lowering<'_> {
                 Some(_) => self.document_subscript(operand, items, schema),
                 None => self.subscript((operand, items), scalar.span, schema),
             },
+            // Texts are compared by their bytes.
+            ScalarKind::Collate { operand, collation }
+                if matches!(collation.as_str(), "C" | "POSIX" | "ucs_basic" | "default") =>
+            {
+                self.scalar(operand, schema)
+            }
             ScalarKind::Collate { .. } => missing("COLLATE"),
             ScalarKind::Grouping(groups) => self.grouping(groups, scalar.data_type),
             ScalarKind::Default => missing("DEFAULT"),

@@ -1,12 +1,12 @@
 //! Functions in FROM.
 
-use super::arrays::is_set_of_arrays;
+use super::arrays::{is_listed_set, is_set_of_arrays};
 use super::casts::converted;
 use super::relations::written_integer;
 use super::times::refused;
 use super::types::lowered_type;
 use super::windows::row_number;
-use super::{Lowering, NotLowered, Result, Typed, column_name, missing, no_columns};
+use super::{Lowering, Result, Typed, column_name, missing, no_columns};
 use crate::error::to_datafusion;
 use crate::times;
 use datafusion::arrow::array::RecordBatch;
@@ -15,7 +15,6 @@ use datafusion::catalog::TableFunctionArgs;
 use datafusion::common::{Column, NullHandling};
 use datafusion::datasource::{MemTable, provider_as_source};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, lit};
-use gadus_binder::BindError;
 use gadus_binder::bound::{ColumnId, Scalar, ScalarKind, TableCall};
 use gadus_binder::types::{SqlType, constants};
 use gadus_syntax::Span;
@@ -26,13 +25,6 @@ pub(super) fn is_series(call: &Scalar) -> bool {
     matches!(&call.kind, ScalarKind::Function { function, .. } if function.name == "generate_series")
 }
 
-/// Returns true for one `generate_series` of integers that are written out, which makes its rows as they are read.
-fn is_written_series(calls: &[TableCall]) -> bool {
-    let [TableCall { call, .. }] = calls else { return false };
-    let ScalarKind::Function { arguments, .. } = &call.kind else { return false };
-    is_series(call) && arguments.iter().all(|bound| written_integer(bound).is_some())
-}
-
 impl Lowering<'_> {
     /// Lowers sets of arrays, functions of documents, and `generate_series` of values that are written out.
     pub(super) fn table_functions(
@@ -41,11 +33,14 @@ impl Lowering<'_> {
         ordinality: Option<ColumnId>,
     ) -> Result<LogicalPlan> {
         let row = LogicalPlanBuilder::empty(true).build()?;
-        if calls.iter().all(|call| is_set_of_arrays(&call.call)) && !is_written_series(calls) {
+        if calls.iter().all(|call| is_set_of_arrays(&call.call)) {
             return self.unnested_tables(row, (calls, ordinality), NullHandling::Drop);
         }
-        if let Some(rows) = self.document_rows(row, (calls, ordinality), false)? {
+        if let Some(rows) = self.document_rows(row.clone(), (calls, ordinality), false)? {
             return Ok(rows);
+        }
+        if calls.len() > 1 && calls.iter().all(|call| is_listed_set(&call.call)) {
+            return self.unnested_tables(row, (calls, ordinality), NullHandling::Drop);
         }
         let [TableCall { call, columns, .. }] = calls else {
             return missing("several functions in FROM");
@@ -63,19 +58,22 @@ impl Lowering<'_> {
                 None => Ok(plan),
             };
         }
+        if !function.returns_set {
+            return self.row_of_call(call, *id, ordinality);
+        }
         let is_of_integers = [constants::INT4, constants::INT8].contains(&function.result);
         let bounds = arguments.iter().map(written_integer).collect::<Option<Vec<_>>>();
-        let Some(bounds) = bounds.filter(|_| function.name == "generate_series" && is_of_integers)
+        let is_stepping = bounds.as_ref().is_some_and(|bounds| bounds.get(2) != Some(&0));
+        let Some(bounds) = bounds.filter(|_| is_series(call) && is_of_integers && is_stepping)
         else {
-            return missing(format!("the function {} in FROM", function.name));
+            return match is_listed_set(call) {
+                true => self.unnested_tables(row, (calls, ordinality), NullHandling::Drop),
+                false => missing(format!("the function {} in FROM", function.name)),
+            };
         };
         let Some(series) = self.planner.table_functions().get(function.name) else {
             return missing(format!("the function {} in FROM", function.name));
         };
-        if bounds.get(2) == Some(&0) {
-            let error = BindError::without_position("22023", "step size cannot equal zero");
-            return Err(NotLowered::Refused(error));
-        }
         let bounds = bounds.into_iter().map(lit).collect::<Vec<_>>();
         let given = TableFunctionArgs::new(&bounds, self.planner);
         let rows = series.create_table_provider_with_args(given)?;
@@ -93,6 +91,26 @@ impl Lowering<'_> {
             Some(ordinality) => self.numbered(plan.build()?, *id, ordinality),
             None => Ok(plan.build()?),
         }
+    }
+
+    /// Lowers a function that gives one value.
+    fn row_of_call(
+        &mut self,
+        call: &Scalar,
+        id: ColumnId,
+        ordinality: Option<ColumnId>,
+    ) -> Result<LogicalPlan> {
+        let value = self.scalar(call, &no_columns())?;
+        if value.data_type == DataType::Null {
+            return missing("NULL in FROM");
+        }
+        let mut items = vec![value.expr.alias(column_name(id))];
+        self.make(id, value.data_type);
+        if let Some(ordinality) = ordinality {
+            items.push(lit(1_i64).alias(column_name(ordinality)));
+            self.make(ordinality, DataType::Int64);
+        }
+        Ok(LogicalPlanBuilder::empty(true).project(items)?.build()?)
     }
 
     /// Lowers `generate_series` of timestamps that are written out; `None` for others.

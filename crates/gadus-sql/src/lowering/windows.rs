@@ -4,7 +4,7 @@ use super::casts::converted;
 use super::frames::uses_frame;
 use super::groups::finished;
 use super::keys::{bits, has_key};
-use super::relations::written_integer;
+use super::relations::{unify, written_integer};
 use super::types::{is_numeric, lowered_type};
 use super::{Lowering, Result, Typed, column_name, missing};
 use crate::arrays::is_array;
@@ -89,11 +89,7 @@ impl Lowering<'_> {
                     return missing(format!("window function {}", function.name));
                 };
                 let kernel = WindowFunctionDefinition::WindowUDF(kernel.clone());
-                let mut arguments = Vec::new();
-                for argument in &call.call.arguments {
-                    arguments.push(self.window_argument(argument, schema)?);
-                }
-                (kernel, arguments, None)
+                (kernel, self.window_arguments(&call.call.arguments, schema)?, None)
             }
             _ => {
                 let (kernel, arguments, data_type) =
@@ -159,12 +155,22 @@ impl Lowering<'_> {
         Ok((aggregate.func, aggregate.params.args, data_type))
     }
 
-    fn window_argument(&mut self, argument: &Scalar, schema: &DFSchema) -> Result<Expr> {
-        // Distances are written out for DataFusion.
-        match written_integer(argument) {
-            Some(number) => Ok(lit(number)),
-            None => Ok(self.scalar(argument, schema)?.expr),
+    /// Lowers arguments: values, distances, and the value of `lag` and `lead` beyond the partition, whose type is that of
+    /// the values.
+    fn window_arguments(&mut self, arguments: &[Scalar], schema: &DFSchema) -> Result<Vec<Expr>> {
+        let mut lowered = Vec::with_capacity(arguments.len());
+        for (place, argument) in arguments.iter().enumerate() {
+            // Distances are written out for DataFusion.
+            let is_distance = place == 1 || arguments.len() == 1;
+            lowered.push(match written_integer(argument).filter(|_| is_distance) {
+                Some(number) => Typed::new(lit(number), DataType::Int64),
+                None => self.scalar(argument, schema)?,
+            });
         }
+        if let [value, _, default] = lowered.as_mut_slice() {
+            unify([value, default].into_iter())?;
+        }
+        Ok(lowered.into_iter().map(|argument| argument.expr).collect())
     }
 }
 

@@ -19,6 +19,7 @@ pub(crate) use casts::{
 };
 pub(crate) use columns::{assigned, nearest};
 pub(crate) use functions::function;
+pub(crate) use values::{Column as NumericColumn, Written as WrittenNumerics};
 
 use crate::error::to_datafusion;
 use crate::executor::check_cancelled;
@@ -31,7 +32,7 @@ use gadus_numeric::NumericError;
 pub(crate) const NUMERIC: DataType = DataType::LargeBinary;
 
 /// Returns the error of a numeric call on its way to the user.
-fn of_numeric(error: NumericError) -> DataFusionError {
+pub(crate) fn of_numeric(error: NumericError) -> DataFusionError {
     if error.is_cancellation()
         && let Err(cancelled) = check_cancelled()
     {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// Column of exact numbers.
 #[derive(Debug)]
-pub(super) enum Column {
+pub(crate) enum Column {
     Numerics(LargeBinaryArray),
     /// With their scale.
     Decimals(Decimal128Array, i32),
@@ -23,7 +23,7 @@ pub(super) enum Column {
 
 impl Column {
     /// Returns the numbers of an array.
-    pub(super) fn of(array: &ArrayRef) -> Result<Self> {
+    pub(crate) fn of(array: &ArrayRef) -> Result<Self> {
         Ok(match array.data_type() {
             DataType::LargeBinary => Self::Numerics(array.as_binary::<i64>().clone()),
             DataType::Decimal128(_, scale) => {
@@ -39,7 +39,7 @@ impl Column {
     }
 
     /// Returns a number; `None` for NULL.
-    pub(super) fn get(&self, row: usize) -> Result<Option<Numeric>> {
+    pub(crate) fn get(&self, row: usize) -> Result<Option<Numeric>> {
         Ok(match self {
             Self::Numerics(array) if array.is_valid(row) => {
                 Some(Numeric::read(array.value(row)).map_err(of_numeric)?)
@@ -55,13 +55,13 @@ impl Column {
 
 /// Column of numerics that is written value by value.
 #[derive(Debug, Default)]
-pub(super) struct Written {
+pub(crate) struct Written {
     rows: LargeBinaryBuilder,
     bytes: Vec<u8>,
 }
 
 impl Written {
-    pub(super) fn push(&mut self, value: Option<&Numeric>) {
+    pub(crate) fn push(&mut self, value: Option<&Numeric>) {
         match value {
             Some(value) => {
                 self.bytes.clear();
@@ -72,7 +72,7 @@ impl Written {
         }
     }
 
-    pub(super) fn finish(mut self) -> ArrayRef {
+    pub(crate) fn finish(mut self) -> ArrayRef {
         Arc::new(self.rows.finish())
     }
 }

@@ -20,14 +20,20 @@ pub(super) struct Gathering {
     values: Vec<ArrayRef>,
     keys: Vec<Box<[u8]>>,
     key_bytes: usize,
-    /// Part of all that a percentile is of; that of the first row.
-    part: Option<Option<f64>>,
+    /// True for a percentile of several parts.
+    is_of_many: bool,
+    /// Parts of all that a percentile is of, those of the first row; none if they are NULL.
+    parts: Option<Vec<Option<f64>>>,
     /// Keys of the row that might be there.
     place: Option<Box<[u8]>>,
 }
 
 impl Gathering {
-    pub(super) fn new(set: OrderedSet, sorter: Sorter, value_type: DataType) -> Self {
+    pub(super) fn new(
+        set: OrderedSet,
+        sorter: Sorter,
+        (value_type, is_of_many): (DataType, bool),
+    ) -> Self {
         Self {
             set,
             sorter,
@@ -35,7 +41,8 @@ impl Gathering {
             values: Vec::new(),
             keys: Vec::new(),
             key_bytes: 0,
-            part: None,
+            is_of_many,
+            parts: None,
             place: None,
         }
     }
@@ -48,9 +55,13 @@ impl Gathering {
                 let first = direct.iter().map(|value| value.slice(0, 1)).collect::<Vec<_>>();
                 self.place = self.sorter.bytes(&first)?.pop();
             }
-        } else if self.part.is_none() {
-            let parts = cast(first, &DataType::Float64)?;
-            self.part = Some(parts.as_primitive::<Float64Type>().iter().next().flatten());
+        } else if self.parts.is_none() && first.is_valid(0) {
+            let first = match first.as_list_opt::<i32>() {
+                Some(lists) => lists.value(0),
+                None => first.slice(0, 1),
+            };
+            let parts = cast(&first, &DataType::Float64)?;
+            self.parts = Some(parts.as_primitive::<Float64Type>().iter().collect());
         }
         Ok(())
     }
@@ -94,7 +105,18 @@ impl Accumulator for Gathering {
         let values = self.all_values()?;
         let keys = std::mem::take(&mut self.keys);
         let place = self.place.take().unwrap_or_default();
-        Sorted::new(values, keys).result(self.set, self.part.flatten(), &place)
+        let sorted = Sorted::new(values, keys);
+        if !self.is_of_many {
+            let part = self.parts.take().and_then(|parts| parts.first().copied().flatten());
+            return sorted.result(self.set, part, &place);
+        }
+        let one = self.set.result(self.value_type.clone(), false);
+        let Some(parts) = self.parts.take().filter(|_| !sorted.is_empty()) else {
+            return ScalarValue::try_from(&self.set.result(self.value_type.clone(), true));
+        };
+        let results = parts.into_iter().map(|part| sorted.result(self.set, part, &place));
+        let results = results.collect::<Result<Vec<_>>>()?;
+        Ok(ScalarValue::List(ScalarValue::new_list_nullable(&results, &one)))
     }
 
     fn size(&self) -> usize {
@@ -108,7 +130,10 @@ impl Accumulator for Gathering {
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
         let values = self.all_values()?;
         let keys = BinaryArray::from_iter_values(self.keys.iter());
-        let direct = Float64Array::from_iter(self.part);
+        // Before the parts is a number that says that there are some.
+        let parts =
+            self.parts.iter().flat_map(|parts| std::iter::once(Some(1.0)).chain(parts.clone()));
+        let direct = parts.collect::<Float64Array>();
         let place = BinaryArray::from_iter_values(self.place.iter());
         let list = |array: ArrayRef| SingleRowListArrayBuilder::new(array).build_list_scalar();
         Ok(vec![list(values), list(Arc::new(keys)), list(Arc::new(direct)), list(Arc::new(place))])
@@ -121,8 +146,10 @@ impl Accumulator for Gathering {
                 let bytes = part(place);
                 bytes.as_binary::<i32>().iter().flatten().map(Box::from).collect::<Vec<_>>()
             };
-            if self.part.is_none() {
-                self.part = part(2).as_primitive::<Float64Type>().iter().next();
+            if self.parts.is_none() {
+                let direct = part(2);
+                let mut direct = direct.as_primitive::<Float64Type>().iter();
+                self.parts = direct.next().map(|_| direct.collect());
             }
             if self.place.is_none() {
                 self.place = bytes(3).pop();

@@ -65,8 +65,12 @@ impl OrderedSet {
         matches!(self, Self::Rank | Self::DenseRank | Self::PercentRank | Self::CumeDist)
     }
 
-    /// Returns the type of the result for values of a type.
-    fn result(self, values: DataType) -> DataType {
+    /// Returns the type of the result for values of a type, of one part of all or of several.
+    fn result(self, values: DataType, is_of_many: bool) -> DataType {
+        if is_of_many {
+            let one = self.result(values, false);
+            return DataType::List(Arc::new(Field::new_list_field(one, true)));
+        }
         match self {
             Self::PercentileDisc | Self::Mode => values,
             Self::PercentileCont | Self::PercentRank | Self::CumeDist => DataType::Float64,
@@ -99,7 +103,8 @@ impl AggregateUDFImpl for OfSortedGroup {
     }
 
     fn return_type(&self, arguments: &[DataType]) -> Result<DataType> {
-        Ok(self.set.result(arguments.first().cloned().unwrap_or(DataType::Null)))
+        let values = arguments.first().cloned().unwrap_or(DataType::Null);
+        Ok(self.set.result(values, self.is_of_many(arguments)))
     }
 
     fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
@@ -124,6 +129,15 @@ impl AggregateUDFImpl for OfSortedGroup {
         let types = types.collect::<Result<Vec<_>>>()?;
         let keys = types.iter().skip(1).take(self.sort.len());
         let sorter = Sorter::new(keys.cloned().zip(self.sort.iter().copied()))?;
-        Ok(Box::new(Gathering::new(self.set, sorter, types[0].clone())))
+        let is_of_many = self.is_of_many(&types);
+        Ok(Box::new(Gathering::new(self.set, sorter, (types[0].clone(), is_of_many))))
+    }
+}
+
+impl OfSortedGroup {
+    /// Returns true for a percentile of several parts of all, which are an array.
+    fn is_of_many(&self, types: &[DataType]) -> bool {
+        let direct = types.get(1 + self.sort.len());
+        !self.set.is_hypothetical() && direct.is_some_and(|of| matches!(of, DataType::List(_)))
     }
 }

@@ -24,6 +24,10 @@ impl Sorted {
         Self { values, keys, order }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
     pub(super) fn result(
         &self,
         set: OrderedSet,

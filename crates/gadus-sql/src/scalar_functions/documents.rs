@@ -61,6 +61,13 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function { name: "jsonb_concat", overloads: &[
         Overload::strict(&[Jsonb, Jsonb], Jsonb, |of| answer(json::jsonb_concat(of.text(0), of.text(1)))),
     ] },
+    Function { name: "gadus_jsonb_assign", overloads: &[
+        Overload::of_nulls(&[Jsonb, Jsonb, Boolean, Text], Jsonb, |of| {
+            let steps = (3..of.count()).map(|index| of.optional_text(index)).collect::<Vec<_>>();
+            let (target, value) = (of.optional_text(0), of.optional_text(1));
+            answer(json::jsonb_assign(target, &steps, value, of.boolean(2)))
+        }).variadic(),
+    ] },
     Function { name: "jsonb_exists", overloads: &[
         Overload::strict(&[Jsonb, Text], Boolean, |of| {
             answer(json::jsonb_exists_any_or_all(of.text(0), &[Some(of.text(1))], false))

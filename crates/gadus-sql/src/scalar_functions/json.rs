@@ -32,6 +32,15 @@ pub(super) const FUNCTIONS: &[Function] = &[
             other => Ok(other),
         }),
     ] },
+    Function { name: "gadus_json_array_text", overloads: &[
+        Overload::strict(&[Json, Text], Text, |of| answer(json::array_text(of.text(0), of.text(1)))),
+    ] },
+    Function { name: "gadus_json_object_of_array", overloads: &[
+        Overload::strict(&[Texts, Integer, Integer], Json, |of| {
+            let (dimensions, columns) = (of.integer(1)?, of.integer(2)?);
+            with_texts(of, 0, |texts| answer(json::json_object_of_array(texts, dimensions, columns)))
+        }),
+    ] },
     Function { name: "jsonb_pretty", overloads: &[
         Overload::strict(&[Jsonb], Text, |of| answer(json::jsonb_pretty(of.text(0), of.bytes_max))),
     ] },

@@ -22,6 +22,7 @@ mod times;
 
 pub(crate) use function::{of_function, told};
 pub(crate) use operators::{PatternOperators, SimilarTo};
+pub(crate) use patterns::{SUBSTRING, SUBSTRING_SIMILAR};
 
 use crate::memory::Memory;
 use datafusion::logical_expr::ScalarUDF;

@@ -15,9 +15,9 @@ pub(super) const MATCHES: &str = "gadus_regexp_matches_text";
 /// Function for SIMILAR TO, with the escape.
 pub(super) const SIMILAR: &str = "gadus_similar_to";
 /// Function for `SUBSTRING(text FROM pattern)`.
-pub(super) const SUBSTRING: &str = "gadus_substring_of_pattern";
+pub(crate) const SUBSTRING: &str = "gadus_substring_of_pattern";
 /// Function for `SUBSTRING(text SIMILAR pattern ESCAPE escape)`.
-pub(super) const SUBSTRING_SIMILAR: &str = "gadus_substring_of_similar";
+pub(crate) const SUBSTRING_SIMILAR: &str = "gadus_substring_of_similar";
 
 #[rustfmt::skip]
 pub(super) const FUNCTIONS: &[Function] = &[

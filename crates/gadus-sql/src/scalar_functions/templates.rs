@@ -30,6 +30,16 @@ pub(super) const FUNCTIONS: &[Function] = &[
             answer(numbers::to_number(of.text(0), of.text(1)))
         }),
     ] },
+    Function { name: "gadus_numeric_to_char", overloads: &[
+        Overload::strict(&[Text, Text], Text, |of| answer(numbers::numeric_to_char(of.text(0), of.text(1)))),
+    ] },
+    // The text has the digits that were read.
+    Function { name: "gadus_text_to_number", overloads: &[
+        Overload::strict(&[Text, Text], Text, |of| {
+            let number = numbers::to_number(of.text(0), of.text(1))?;
+            answer(Ok(number.map(|number| number.to_string())))
+        }),
+    ] },
     Function { name: "to_timestamp", overloads: &[
         Overload::strict(&[Double], TimestampUtc, seconds),
         Overload::strict(&[Text, Text], TimestampUtc, read_point_in_time),

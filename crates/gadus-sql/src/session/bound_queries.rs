@@ -45,7 +45,8 @@ pub(super) fn is_certain(error: &BindError) -> bool {
     let is_certain = CERTAIN.contains(&error.sql_state);
     let is_of_types = error.sql_state == "42804"
         && (error.message.contains("cannot be matched")
-            || error.message.starts_with("could not determine polymorphic type"));
+            || error.message.starts_with("could not determine polymorphic type")
+            || error.message.starts_with("recursive query"));
     let is_of_constants = error.message.starts_with("non-integer constant in");
     let is_of_arrays = error.message == "cannot determine type of empty array";
     // JSON has no operators that compare it, and is not JSONB. Functions of Gadus alone take either.

@@ -4,6 +4,7 @@
 //! - It ends with its transaction; one WITH HOLD goes on behind the COMMIT, and keeps its snapshot.
 //! - What breaks off while rows are fetched ends it: nobody takes for the end what is none.
 
+mod direction;
 mod spelling;
 mod window;
 
@@ -18,9 +19,10 @@ use datafusion::sql::sqlparser::ast::{
     CloseCursor, Declare, FetchDirection, Ident, ObjectName, Statement, Value as SqlValue,
     ValueWithSpan,
 };
+use direction::scans_backward;
 use gadus_engine::{Error, ErrorKind, Reason, Result};
 use std::collections::BTreeMap;
-use window::{Step, Window};
+use window::{Scrolling, Step, Window};
 
 /// The open cursors of a session.
 #[derive(Debug, Default)]
@@ -115,13 +117,18 @@ impl Session {
             return Err(Error::internal("a query gave no rows"));
         };
         state.cursors.made += 1;
+        let scrolling = match scroll {
+            Some(true) => Scrolling::Whole,
+            None if scans_backward(query) => Scrolling::Held,
+            _ => Scrolling::Forward,
+        };
         let cursor = Cursor {
             number: state.cursors.made,
             schema: rows.schema().clone(),
             in_transaction: state.transaction.is_some(),
             holds,
             // How deep its plan is, is not known any more when it goes on.
-            window: Window::new(rows.with_room(), *scroll == Some(true), &self.shared.memory),
+            window: Window::new(rows.with_room(), scrolling, &self.shared.memory),
         };
         state.cursors.open.insert(name, cursor);
         Ok(Outcome::Done("DECLARE CURSOR"))

@@ -133,7 +133,7 @@ use crate::progress::{Progress, ProgressReading};
 use crate::rows::RowStream;
 use crate::sequences::SequenceMemory;
 use crate::statements::Statements;
-use crate::times::{StatementTimes, TimeSettings, statement_timestamp};
+use crate::times::{StatementTimes, TextSettings, statement_timestamp};
 use crate::value::Value;
 use chosen::{Chosen, Marked, Settings};
 use cursors::Cursors;
@@ -201,7 +201,7 @@ pub struct Session {
     /// See [`Session::set_autocommit`].
     autocommit: AtomicBool,
     /// Its time zone and styles after the last statement.
-    times: parking_lot::Mutex<Arc<TimeSettings>>,
+    times: parking_lot::Mutex<Arc<TextSettings>>,
 }
 
 /// How a session begins.
@@ -395,20 +395,20 @@ impl Session {
 
     /// Returns the time zone and the styles in which times are read and shown; while a statement runs, those before it.
     #[must_use]
-    pub fn times(&self) -> Arc<TimeSettings> {
+    pub fn times(&self) -> Arc<TextSettings> {
         self.times.lock().clone()
     }
 
     /// Returns the settings by which values that come with the next statement are read: `now` is the start of the open
     /// transaction, or the time of this call.
     #[must_use]
-    pub fn times_to_read(&self) -> TimeSettings {
+    pub fn times_to_read(&self) -> TextSettings {
         let in_transaction = self.state.try_lock().ok().and_then(|state| {
             let is_open = state.transaction.is_some();
             state.began.filter(|_| is_open)
         });
         let now = in_transaction.unwrap_or_else(statement_timestamp);
-        TimeSettings { now, ..(*self.times()).clone() }
+        self.times().of_transaction(now)
     }
 
     /// Whether a transaction is open; while a statement runs, whether one was before it.
@@ -464,7 +464,8 @@ impl State {
             return text.clone();
         }
         let (zone, style) = (times.time_zone.name(), times.date_style_text());
-        format!("{text}\0{zone}\0{style}\0{:?}", times.interval_style).into()
+        let of_numbers = (times.extra_float_digits, times.escapes_bytes);
+        format!("{text}\0{zone}\0{style}\0{:?}\0{of_numbers:?}", times.interval_style).into()
     }
 
     /// Returns the times of a statement that begins now, in the session's zone and styles.

@@ -1,7 +1,7 @@
-//! TimeZone, DateStyle and IntervalStyle.
+//! TimeZone, DateStyle, IntervalStyle, and other settings of the texts of values.
 
-use crate::error::input;
-use crate::times::{TimeSettings, default_settings, error_of_times};
+use crate::error::{coded, input};
+use crate::times::{TextSettings, default_settings, error_of_times};
 use datafusion::sql::sqlparser::ast::{DateTimeField, Expr, Interval as WrittenInterval, Value};
 use gadus_engine::{Diagnosis, Result};
 use gadus_times::{Interval, TimeZone, TimesError};
@@ -13,13 +13,15 @@ pub(super) enum TimeVariable {
     TimeZone,
     DateStyle,
     IntervalStyle,
+    ExtraFloatDigits,
+    ByteaOutput,
 }
 
 /// Values of these settings.
 #[derive(Debug, Clone)]
-pub(super) struct TimeVariables(Arc<TimeSettings>);
+pub(super) struct TimeVariables(Arc<TextSettings>);
 
-static DEFAULT: LazyLock<Arc<TimeSettings>> = LazyLock::new(|| Arc::new(default_settings()));
+static DEFAULT: LazyLock<Arc<TextSettings>> = LazyLock::new(|| Arc::new(default_settings()));
 
 impl Default for TimeVariables {
     fn default() -> Self {
@@ -34,6 +36,8 @@ impl TimeVariable {
             Self::TimeZone => "a name of the IANA database, a POSIX text or hours east of UTC",
             Self::DateStyle => "ISO, SQL, Postgres or German, and MDY, DMY or YMD",
             Self::IntervalStyle => "postgres, postgres_verbose, sql_standard or iso_8601",
+            Self::ExtraFloatDigits => "a number from -15 to 3",
+            Self::ByteaOutput => "hex or escape",
         }
     }
 }
@@ -42,19 +46,31 @@ impl TimeVariables {
     /// Sets one of them; returns its value as SHOW writes it.
     pub(super) fn set(&mut self, variable: TimeVariable, value: &str) -> Result<String> {
         let mut settings = (*self.0).clone();
-        let shown = read(&mut settings, variable, value);
-        let shown = shown.map_err(|error| error_of_times(&error))?;
+        let shown = match variable {
+            TimeVariable::ExtraFloatDigits => {
+                settings.extra_float_digits = float_digits(value)?;
+                settings.extra_float_digits.to_string()
+            }
+            TimeVariable::ByteaOutput => {
+                settings.escapes_bytes = escapes_bytes(value)?;
+                value.to_ascii_lowercase()
+            }
+            _ => {
+                let shown = read(&mut settings, variable, value);
+                shown.map_err(|error| error_of_times(&error))?
+            }
+        };
         self.0 = Arc::new(settings);
         Ok(shown)
     }
 
-    pub(super) fn settings(&self) -> &Arc<TimeSettings> {
+    pub(super) fn settings(&self) -> &Arc<TextSettings> {
         &self.0
     }
 }
 
 fn read(
-    settings: &mut TimeSettings,
+    settings: &mut TextSettings,
     variable: TimeVariable,
     value: &str,
 ) -> std::result::Result<String, TimesError> {
@@ -71,11 +87,36 @@ fn read(
             settings.interval_style = value.parse()?;
             value.to_ascii_lowercase()
         }
+        TimeVariable::ExtraFloatDigits | TimeVariable::ByteaOutput => value.to_owned(),
     })
 }
 
+/// Reads `extra_float_digits`.
+fn float_digits(value: &str) -> Result<i32> {
+    let message = match value.trim().parse() {
+        Ok(digits @ -15..=3) => return Ok(digits),
+        Ok(digits) => format!(
+            "{digits} is outside the valid range for parameter \"extra_float_digits\" (-15 .. 3)"
+        ),
+        Err(_) => format!("invalid value for parameter \"extra_float_digits\": \"{value}\""),
+    };
+    Err(coded("22023", message))
+}
+
+/// Reads `bytea_output`.
+fn escapes_bytes(value: &str) -> Result<bool> {
+    match value.to_ascii_lowercase().as_str() {
+        "hex" => Ok(false),
+        "escape" => Ok(true),
+        _ => {
+            let message = format!("invalid value for parameter \"bytea_output\": \"{value}\"");
+            Err(coded("22023", message))
+        }
+    }
+}
+
 /// Returns true for settings of a session that has set none of them.
-pub(super) fn are_default(settings: &Arc<TimeSettings>) -> bool {
+pub(super) fn are_default(settings: &Arc<TextSettings>) -> bool {
     Arc::ptr_eq(settings, &DEFAULT) || **settings == **DEFAULT
 }
 

@@ -6,7 +6,7 @@
 use super::known::{Setting, SettingScope, described};
 use super::time_variables::{TimeVariable, TimeVariables};
 use crate::error::{input, unsupported};
-use crate::times::TimeSettings;
+use crate::times::TextSettings;
 use datafusion::sql::sqlparser::ast::Ident;
 use gadus_engine::{Error, Reason, Result};
 use std::sync::Arc;
@@ -51,7 +51,7 @@ const READ_ONLY: &str = "default_transaction_read_only";
 
 const VARIABLES: &[Variable] = &[
     reported("application_name", "", Takes::Any),
-    variable("bytea_output", "hex", Takes::Default(&["hex"])),
+    variable("bytea_output", "hex", Takes::Time(TimeVariable::ByteaOutput)),
     reported("client_encoding", "UTF8", Takes::Default(&["utf8", "unicode"])),
     variable("client_min_messages", "notice", Takes::Any),
     reported("DateStyle", "ISO, MDY", Takes::Time(TimeVariable::DateStyle)),
@@ -67,7 +67,7 @@ const VARIABLES: &[Variable] = &[
     variable("enable_nestloop", "on", Takes::Boolean),
     variable("enable_seqscan", "on", Takes::Boolean),
     variable("enable_sort", "on", Takes::Boolean),
-    variable("extra_float_digits", "1", Takes::Any),
+    variable("extra_float_digits", "1", Takes::Time(TimeVariable::ExtraFloatDigits)),
     variable("in_hot_standby", "off", Takes::Nothing),
     reported("integer_datetimes", "on", Takes::Nothing),
     reported("IntervalStyle", "postgres", Takes::Time(TimeVariable::IntervalStyle)),
@@ -208,7 +208,7 @@ impl Variables {
     }
 
     /// Returns the time zone and the styles of dates and intervals.
-    pub(crate) fn times(&self) -> &Arc<TimeSettings> {
+    pub(crate) fn times(&self) -> &Arc<TextSettings> {
         self.times.settings()
     }
 
@@ -262,6 +262,11 @@ pub(super) fn settings() -> impl Iterator<Item = Setting> {
             ("TimeZone", _) => "Time zone in which points in time are read and shown.",
             ("DateStyle", _) => "Style of dates that are shown, and order of the fields of dates that are read.",
             ("IntervalStyle", _) => "Style of intervals that are shown.",
+            ("bytea_output", _) => "Form of byte strings that are shown.",
+            ("extra_float_digits", _) => {
+                "Digits of floating-point numbers that are shown: above 0 the fewest that mean the number, else 15 or 6 and \
+                 so many more."
+            }
             (_, SettingScope::Nobody) => "What the database does, as PostgreSQL says it.",
             (_, _) if matches!(variable.takes, Takes::Default(_)) => {
                 "What the database does; another value is refused."

@@ -20,6 +20,7 @@ mod kernel;
 mod periods;
 mod series;
 mod statement;
+mod text_settings;
 mod texts;
 mod zones;
 
@@ -29,10 +30,10 @@ pub(crate) use casts::{
 pub(crate) use constants::{interval_literal, literal, midnight};
 pub(crate) use fields::{decimal_scale, extract};
 pub(crate) use functions::{call, has_function};
-pub use gadus_times::Settings as TimeSettings;
 pub(crate) use in_plan::{plan_functions, respell, zoned_in_plan};
 pub(crate) use series::series;
 pub(crate) use statement::{StatementTimes, default_settings, statement_timestamp};
+pub use text_settings::TextSettings;
 pub use texts::{TimeWriter, read_value, time_writer, with_json_times, with_time_texts};
 
 use crate::error::to_datafusion;

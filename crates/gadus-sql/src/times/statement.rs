@@ -1,5 +1,6 @@
 //! Settings and times of the statement that a thread works for.
 
+use super::TextSettings;
 use gadus_base::clock;
 use gadus_times::{Settings, TimeZone, TimestampTz};
 
@@ -7,17 +8,17 @@ use gadus_times::{Settings, TimeZone, TimestampTz};
 #[derive(Debug, Clone)]
 pub(crate) struct StatementTimes {
     /// Time zone, styles, and the start of the transaction.
-    pub(crate) settings: Settings,
+    pub(crate) settings: TextSettings,
     /// Start of the statement.
     pub(crate) began: TimestampTz,
 }
 
 impl StatementTimes {
     /// Returns the times of a statement that begins now, outside transactions unless one began before.
-    pub(crate) fn begin(settings: &Settings, transaction: Option<TimestampTz>) -> Self {
+    pub(crate) fn begin(settings: &TextSettings, transaction: Option<TimestampTz>) -> Self {
         let began = statement_timestamp();
         let now = transaction.unwrap_or(began);
-        Self { settings: Settings { now, ..settings.clone() }, began }
+        Self { settings: settings.of_transaction(now), began }
     }
 }
 
@@ -28,12 +29,12 @@ impl Default for StatementTimes {
 }
 
 /// Returns the settings of a session that has set nothing.
-pub(crate) fn default_settings() -> Settings {
+pub(crate) fn default_settings() -> TextSettings {
     let mut settings = Settings::new(TimestampTz::NEGATIVE_INFINITY);
     if let Ok(utc) = TimeZone::named("UTC") {
         settings.time_zone = utc;
     }
-    settings
+    TextSettings::new(settings)
 }
 
 /// Returns the time of the clock on the wall.

@@ -1,8 +1,8 @@
 //! Texts of values that leave and come, for all who show and read them.
 
 use super::columns::TimeColumn;
-use super::error_of_times;
 use super::items::{Item, Kind, engine_interval};
+use super::{TextSettings, error_of_times};
 use crate::value::Value;
 use arrow::array::{Array, ArrayRef, AsArray, ListArray, StringViewBuilder};
 use arrow::datatypes::{DataType, Field};
@@ -17,7 +17,7 @@ pub type TimeWriter = Box<dyn Fn(usize, &mut String) + Send + Sync>;
 /// Returns a writer of the texts of a column in the zone and the styles of a session; `None` for values that are no
 /// dates, times, timestamps and intervals.
 #[must_use]
-pub fn time_writer(column: &dyn Array, settings: &Arc<Settings>) -> Option<TimeWriter> {
+pub fn time_writer(column: &dyn Array, settings: &Arc<TextSettings>) -> Option<TimeWriter> {
     Kind::of(column.data_type()).filter(|kind| kind.is_time())?;
     let values = TimeColumn::of(&column.slice(0, column.len())).ok()?;
     let settings = settings.clone();
@@ -30,7 +30,7 @@ pub fn time_writer(column: &dyn Array, settings: &Arc<Settings>) -> Option<TimeW
 
 /// Returns an array whose dates, times, timestamps and intervals are texts, also those in lists; `None` if there are none.
 #[must_use]
-pub fn with_time_texts(array: &ArrayRef, settings: &Arc<Settings>) -> Option<ArrayRef> {
+pub fn with_time_texts(array: &ArrayRef, settings: &Arc<TextSettings>) -> Option<ArrayRef> {
     if let Some(lists) = array.as_list_opt::<i32>() {
         let values = with_time_texts(lists.values(), settings)?;
         let field = Field::new("item", DataType::Utf8View, true);
@@ -54,8 +54,9 @@ pub fn with_time_texts(array: &ArrayRef, settings: &Arc<Settings>) -> Option<Arr
 /// Returns an array whose dates, times and timestamps are texts as JSON has them, by ISO 8601, and whose intervals are
 /// texts; `None` if there are none.
 #[must_use]
-pub fn with_json_times(array: &ArrayRef, settings: &Arc<Settings>) -> Option<ArrayRef> {
-    let iso = Settings { date_style: DateStyle::Iso, ..(**settings).clone() };
+pub fn with_json_times(array: &ArrayRef, settings: &Arc<TextSettings>) -> Option<ArrayRef> {
+    let mut iso = (**settings).clone();
+    iso.date_style = DateStyle::Iso;
     let texts = with_time_texts(array, &Arc::new(iso))?;
     let is_zoned = match array.data_type() {
         DataType::Timestamp(_, zone) => zone.is_some(),

@@ -7,6 +7,9 @@ const ANSWERS: &str = include_str!("bound_queries/answers.txt");
 /// Queries that name columns of queries around them.
 const CORRELATED: &str = include_str!("bound_queries/correlated.txt");
 
+/// Functions of values, and sets of rows that they give.
+const VALUES: &str = include_str!("bound_queries/values.txt");
+
 fn filled() -> Shell {
     let shell = Shell::new();
     shell.run("CREATE TABLE t (a INT, b TEXT, c BIGINT, d DOUBLE, e DATE, f NUMERIC(10,2))");
@@ -29,7 +32,7 @@ fn answer(shell: &Shell, query: &str) -> String {
 
 #[test]
 fn answers_are_postgresqls() {
-    compare(ANSWERS.split("\n\n").skip(1));
+    compare([ANSWERS, VALUES].into_iter().flat_map(|file| file.split("\n\n").skip(1)));
 }
 
 #[test]

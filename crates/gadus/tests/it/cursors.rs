@@ -112,15 +112,48 @@ fn move_says_how_many_rows_it_has_passed() {
 
 #[test]
 fn a_cursor_without_scroll_goes_forward_alone() {
-    for options in ["", "NO SCROLL", "INSENSITIVE"] {
-        let connection = numbers(20_000, options);
-        assert_eq!(fetched(&connection, "FETCH ABSOLUTE 10000 FROM c"), "10000");
-        for back in ["PRIOR", "BACKWARD 1", "FIRST", "ABSOLUTE 9999", "RELATIVE -1", "ABSOLUTE 0"] {
-            let error = refused(&connection, &format!("MOVE {back} FROM c"));
-            assert_eq!(error.reason(), Some(Reason::NotInState), "{back}: {error}");
-        }
-        // It stands where it stood.
-        assert_eq!(fetched(&connection, "FETCH c"), "10001");
+    let connection = numbers(20_000, "NO SCROLL");
+    assert_eq!(fetched(&connection, "FETCH ABSOLUTE 10000 FROM c"), "10000");
+    for back in ["PRIOR", "BACKWARD 1", "FIRST", "ABSOLUTE 9999", "RELATIVE -1", "ABSOLUTE 0"] {
+        let error = refused(&connection, &format!("MOVE {back} FROM c"));
+        assert_eq!(error.reason(), Some(Reason::NotInState), "{back}: {error}");
+    }
+    // It stands where it stood.
+    assert_eq!(fetched(&connection, "FETCH c"), "10001");
+}
+
+/// As PostgreSQL's, whose plans of joins, groups and sets of rows only go forward.
+#[test]
+fn a_cursor_goes_back_without_scroll_if_its_plan_could() {
+    let connection = with_table();
+    run(&connection, "BEGIN");
+    for query in [
+        "SELECT id FROM t",
+        "SELECT id + 0 FROM t WHERE id > 0 LIMIT 10",
+        "SELECT id FROM t AS one UNION ALL SELECT id FROM t WHERE false",
+        "SELECT one.id FROM t AS one JOIN t AS other ON one.id = other.id ORDER BY 1",
+        "SELECT id FROM (SELECT id FROM t) AS t",
+    ] {
+        run(&connection, &format!("DECLARE c CURSOR FOR {query}"));
+        assert_eq!(fetched(&connection, "FETCH 2 FROM c"), "1 2", "{query}");
+        assert_eq!(fetched(&connection, "FETCH BACKWARD 1 FROM c"), "1", "{query}");
+        assert_eq!(fetched(&connection, "FETCH FIRST FROM c"), "1", "{query}");
+        run(&connection, "CLOSE c");
+    }
+    for query in [
+        "SELECT max(id) FROM t",
+        "SELECT DISTINCT id FROM t",
+        "SELECT id, count(*) FROM t GROUP BY id",
+        "SELECT row_number() OVER (ORDER BY id) FROM t",
+        "SELECT one.id FROM t AS one JOIN t AS other ON one.id = other.id",
+        "SELECT generate_series(1, 3) FROM t",
+        "SELECT id FROM t UNION SELECT id FROM t",
+    ] {
+        run(&connection, &format!("DECLARE c CURSOR FOR {query}"));
+        assert!(!fetched(&connection, "FETCH FROM c").is_empty(), "{query}");
+        let error = refused(&connection, "MOVE BACKWARD 1 FROM c");
+        assert_eq!(error.reason(), Some(Reason::NotInState), "{query}: {error}");
+        run(&connection, "CLOSE c");
     }
 }
 

@@ -39,7 +39,7 @@ fn casts_round_decimals_away_from_zero_and_doubles_to_even() {
     );
     assert_eq!(one(&connection, "SELECT NULL::DECIMAL(4,2)::INT, 0.4::INT, -0.4::INT"), "NULL 0 0");
     assert_eq!(refused(&connection, "SELECT 9.99::DECIMAL(2,1)").kind(), ErrorKind::OutOfRange);
-    assert_eq!(refused(&connection, "SELECT 127.5::TINYINT").kind(), ErrorKind::Input);
+    assert_eq!(refused(&connection, "SELECT 127.5::TINYINT").kind(), ErrorKind::OutOfRange);
 }
 
 #[test]

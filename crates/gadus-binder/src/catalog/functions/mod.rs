@@ -187,6 +187,26 @@ pub fn functions_named(name: &str) -> &'static [&'static Function] {
     FUNCTIONS.get(name).map_or(&[], Vec::as_slice)
 }
 
+/// Returns a function whose repeated arguments are of any type, as it takes an array of them: `concat(VARIADIC a)`.
+#[must_use]
+pub fn taking_array(function: &'static Function) -> &'static Function {
+    let is_same = |(of, _): &&(&Function, Function)| **of == *function;
+    TAKING_ARRAYS.iter().find(is_same).map_or(function, |(_, taking)| taking)
+}
+
+static TAKING_ARRAYS: LazyLock<Vec<(&'static Function, Function)>> = LazyLock::new(|| {
+    let all = FUNCTIONS.values().flatten().copied();
+    let all = all.filter(|function| function.variadic_element() == Some(constants::ANY));
+    let taking = all.map(|function| {
+        let arguments: &[TypeId] = match function.arguments {
+            [constants::TEXT, _] => &[constants::TEXT, constants::ANYARRAY],
+            _ => &[constants::ANYARRAY],
+        };
+        (function, Function { arguments, is_variadic: false, ..*function })
+    });
+    taking.collect()
+});
+
 type ByName = HashMap<&'static str, Vec<&'static Function>>;
 
 static FUNCTIONS: LazyLock<ByName> = LazyLock::new(|| {

@@ -2,7 +2,10 @@
 
 mod arithmetic;
 mod comparison;
+mod functions;
 mod others;
+
+pub use functions::operators_of_function;
 
 use crate::types::TypeId;
 use std::collections::HashMap;

@@ -4,6 +4,7 @@ use super::super::casts::converted;
 use super::super::{Lowering, Result, Typed, missing};
 use super::refuse_subscripts;
 use crate::arrays::{ArrayFunction, call, depth_of, is_array, leaf_of, of_leaf};
+use crate::json::JSONB;
 use datafusion::common::DFSchema;
 use gadus_binder::bound::SubscriptItem;
 use gadus_syntax::Span;
@@ -17,6 +18,11 @@ impl Lowering<'_> {
         span: Span,
         schema: &DFSchema,
     ) -> Result<Typed> {
+        let is_document = [&value.data_type, &array.data_type].contains(&&JSONB);
+        if is_document && !is_array(&array.data_type) {
+            let value = converted(value, JSONB, false)?;
+            return self.assigned_member(array, (items, value), schema);
+        }
         refuse_subscripts(items.len(), span)?;
         let whole = array.data_type.clone();
         if !is_array(&whole) {

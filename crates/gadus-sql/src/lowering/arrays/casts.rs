@@ -98,9 +98,21 @@ pub(in super::super) fn text_of_array(array: Typed, source: SqlType) -> Result<T
 }
 
 /// Returns an array with the texts of its elements, as their types write them.
-pub(super) fn element_texts(array: Typed, source: SqlType) -> Result<Typed> {
-    let element_type = elements_of(source);
-    each(array, |element| match element_type.id.base {
+pub(in super::super) fn element_texts(array: Typed, source: SqlType) -> Result<Typed> {
+    each(array, |element| output_text(element, elements_of(source)))
+}
+
+/// Returns the text of a value as its type's output function writes it.
+pub(in super::super) fn output_text(value: Typed, of: SqlType) -> Result<Typed> {
+    if of.id.is_array && value.data_type != DataType::Null {
+        return text_of_array(value, of);
+    }
+    let (element, element_type) = (value, of);
+    match element_type.id.base {
+        _ if element.data_type == DataType::Null => {
+            let null = lit(datafusion::common::ScalarValue::Utf8View(None));
+            Ok(Typed::new(null, DataType::Utf8View))
+        }
         // As text it is `true`.
         BaseType::Bool => {
             let text =
@@ -122,7 +134,7 @@ pub(super) fn element_texts(array: Typed, source: SqlType) -> Result<Typed> {
             let types = (element_type, constants::TEXT.plain());
             cast_value(element, types, CastPath::Value(CastMethod::Text), false)
         }
-    })
+    }
 }
 
 /// Applies a modifier to each element.

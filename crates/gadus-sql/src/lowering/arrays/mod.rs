@@ -9,10 +9,11 @@ mod quantified;
 mod sets;
 
 pub(super) use casts::{
-    array_literal, convert_array, each, modified_array, read_array, shown_array, text_of_array,
+    array_literal, convert_array, each, element_texts, modified_array, output_text, read_array,
+    shown_array, text_of_array,
 };
 pub(super) use functions::{wider_array, with_comparable_elements};
-pub(super) use sets::is_set_of_arrays;
+pub(super) use sets::{is_listed_set, is_set_of_arrays};
 
 use super::casts::converted;
 use super::relations::unify;

@@ -2,27 +2,26 @@
 //! lists.
 
 use super::super::casts::converted;
+use super::super::table_functions::is_series;
 use super::super::types::lowered_type;
 use super::super::{Lowering, Result, Typed, column_name, missing};
 use crate::arrays::{ArrayFunction, call, depth_of, is_array, leaf_of, list_of, of_leaf};
+use crate::numerics::NUMERIC;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, DFSchema, NullHandling, UnnestOptions};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use gadus_binder::bound::{ColumnId, Scalar, ScalarKind, SetCall, TableCall};
 use gadus_binder::types::constants;
 
-/// Returns true for functions whose rows are elements of arrays.
+/// Returns true for functions whose rows are elements of arrays. A series whose bounds name no column is a table.
 pub(in super::super) fn is_set_of_arrays(call: &Scalar) -> bool {
-    let ScalarKind::Function { function, .. } = &call.kind else { return false };
-    matches!(function.name, "unnest" | "generate_subscripts" | "string_to_table")
-        || is_series_of_integers(call)
+    is_listed_set(call) && !(is_series(call) && !call.depends_on_rows())
 }
 
-/// Returns true for `generate_series` of integers.
-fn is_series_of_integers(call: &Scalar) -> bool {
+/// Returns true for functions whose rows a list can hold.
+pub(in super::super) fn is_listed_set(call: &Scalar) -> bool {
     let ScalarKind::Function { function, .. } = &call.kind else { return false };
-    let is_of_integers = [constants::INT4, constants::INT8].contains(&function.result);
-    function.name == "generate_series" && is_of_integers
+    is_series(call) || matches!(function.name, "unnest" | "generate_subscripts" | "string_to_table")
 }
 
 impl Lowering<'_> {
@@ -94,13 +93,21 @@ impl Lowering<'_> {
                 let texts = list_of(DataType::Utf8View);
                 Ok(Typed::new(call(ArrayFunction::Split, arguments, texts.clone()), texts))
             }
-            "generate_series" if is_series_of_integers(set) => {
-                let mut bounds = Vec::with_capacity(values.len());
-                for value in values {
-                    bounds.push(converted(value, DataType::Int64, false)?.expr);
-                }
-                let integers = list_of(lowered_type(set.data_type)?);
-                Ok(Typed::new(call(ArrayFunction::Series, bounds, integers.clone()), integers))
+            "generate_series" => {
+                let leaf = match function.result {
+                    constants::NUMERIC => NUMERIC,
+                    other => lowered_type(other.plain())?,
+                };
+                let bounds = match leaf == NUMERIC {
+                    true => values
+                        .into_iter()
+                        .map(|value| converted(value, NUMERIC, false))
+                        .collect::<Result<_>>()?,
+                    false => values,
+                };
+                let bounds = bounds.into_iter().map(|value| value.expr).collect();
+                let series = list_of(leaf);
+                Ok(Typed::new(call(ArrayFunction::Series, bounds, series.clone()), series))
             }
             name => missing(format!("the set {name}")),
         }

@@ -8,12 +8,13 @@ mod values;
 
 use super::casts::converted;
 use super::{Lowering, NotLowered, Result, Typed, missing};
+use crate::arrays::{ArrayFunction, call, depth_of, of_leaf};
 use crate::json::{self, JSONB, is_jsonb_text, scalar_text, to_json, to_jsonb};
 use crate::numerics::{self, NUMERIC, to_numeric};
 use datafusion::arrow::datatypes::{DataType, Field};
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::ScalarFunction;
-use datafusion::logical_expr::{Expr, cast, lit};
+use datafusion::logical_expr::{Expr, cast, lit, when};
 use gadus_binder::BindError;
 use gadus_binder::bound::{Constant, Scalar, ScalarKind, SubscriptItem};
 use gadus_binder::catalog::{Function, Operator};
@@ -232,11 +233,48 @@ impl Lowering<'_> {
         if let Some(built) = self.built_document(function, arguments, schema)? {
             return Ok(Some(built));
         }
+        if let ("json_object" | "jsonb_object", [array]) = (function.name, arguments) {
+            return self.object_of_array(array, function.name == "jsonb_object", schema).map(Some);
+        }
         if !KERNELS.contains(&function.name) {
             return Ok(None);
         }
         let arguments = arguments.iter().collect::<Vec<_>>();
         self.document_call(function.name, &arguments, result, schema).map(Some)
+    }
+
+    /// Lowers the object of an array of texts, whose dimensions may be two.
+    fn object_of_array(
+        &mut self,
+        array: &Scalar,
+        is_binary: bool,
+        schema: &DFSchema,
+    ) -> Result<Typed> {
+        let value = self.scalar(array, schema)?;
+        let depth = depth_of(&value.data_type);
+        if depth == 0 {
+            return missing("an object of NULL");
+        }
+        let flat = match depth {
+            1 => value.expr.clone(),
+            _ => {
+                let flat = of_leaf(&DataType::Utf8View, 1);
+                call(ArrayFunction::Flatten, vec![value.expr.clone()], flat)
+            }
+        };
+        let dimensions = lit(i32::try_from(depth).unwrap_or(i32::MAX));
+        let last =
+            call(ArrayFunction::Length, vec![value.expr, dimensions.clone()], DataType::Int32);
+        // An array without elements has no dimension.
+        let columns = when(last.clone().is_not_null(), last).otherwise(lit(0))?;
+        let columns = when(flat.clone().is_not_null(), columns).end()?;
+        let object =
+            self.kernel_call("gadus_json_object_of_array", vec![flat, dimensions, columns])?;
+        let object = Typed::new(cast(object, DataType::Utf8View), DataType::Utf8View);
+        Ok(match is_binary {
+            true => Typed::new(to_jsonb(object.expr), JSONB),
+            false => object,
+        })
     }
 
     fn document_call(
@@ -259,7 +297,7 @@ impl Lowering<'_> {
     }
 
     /// Calls a kernel.
-    fn kernel_call(&self, name: &str, arguments: Vec<Expr>) -> Result<Expr> {
+    pub(super) fn kernel_call(&self, name: &str, arguments: Vec<Expr>) -> Result<Expr> {
         match self.planner.scalar_functions().get(name) {
             Some(kernel) => {
                 let call = ScalarFunction::new_udf(kernel.clone(), arguments);
@@ -306,9 +344,46 @@ impl Lowering<'_> {
             return missing("an element of an array");
         }
         let mut arguments = vec![self.scalar(operand, schema)?.expr];
+        arguments.extend(self.document_path(items, schema)?);
+        Ok(Typed::new(self.kernel_call("jsonb_extract_path", arguments)?, JSONB))
+    }
+
+    /// Puts a value in a part of a document, which may be NULL.
+    pub(super) fn assigned_member(
+        &mut self,
+        document: Typed,
+        (items, value): (&[SubscriptItem], Typed),
+        schema: &DFSchema,
+    ) -> Result<Typed> {
+        let document = match document.data_type {
+            of if of == JSONB => document.expr,
+            _ => cast(document.expr, JSONB),
+        };
+        let starts_with_array = items.first().is_some_and(|item| match item {
+            SubscriptItem::Index(index) => {
+                [constants::INT2, constants::INT4].contains(&index.data_type.id)
+            }
+            _ => false,
+        });
+        let mut arguments = vec![document, value.expr, lit(starts_with_array)];
+        arguments.extend(self.document_path(items, schema)?);
+        Ok(Typed::new(self.kernel_call("gadus_jsonb_assign", arguments)?, JSONB))
+    }
+
+    /// Lowers subscripts of JSONB as texts.
+    fn document_path(&mut self, items: &[SubscriptItem], schema: &DFSchema) -> Result<Vec<Expr>> {
+        let mut path = Vec::with_capacity(items.len());
         for item in items {
-            let SubscriptItem::Index(index) = item else {
-                return missing("a slice of a document");
+            let index = match item {
+                SubscriptItem::Index(index) => index,
+                SubscriptItem::Slice(lower, upper) => {
+                    let Some(bound) = lower.as_ref().or(upper.as_ref()) else {
+                        return missing("a slice of a document");
+                    };
+                    let message = "jsonb subscript does not support slices";
+                    let error = BindError::new("42804", message, bound.span);
+                    return Err(NotLowered::Refused(error));
+                }
             };
             if !is_subscript(index.data_type) {
                 let message = format!("subscript type {} is not supported", index.data_type);
@@ -317,8 +392,8 @@ impl Lowering<'_> {
                 return Err(NotLowered::Refused(error.with_hint(hint)));
             }
             let step = self.scalar(index, schema)?;
-            arguments.push(converted(step, DataType::Utf8View, false)?.expr);
+            path.push(converted(step, DataType::Utf8View, false)?.expr);
         }
-        Ok(Typed::new(self.kernel_call("jsonb_extract_path", arguments)?, JSONB))
+        Ok(path)
     }
 }

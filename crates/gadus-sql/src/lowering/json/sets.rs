@@ -2,6 +2,7 @@
 
 use super::{Lowering, document_kind};
 use crate::json::{SetFunction, ordinals, set_of};
+use crate::lowering::arrays::{is_listed_set, read_array};
 use crate::lowering::casts::converted;
 use crate::lowering::relations::filtered;
 use crate::lowering::types::lowered_type;
@@ -162,6 +163,9 @@ impl Lowering<'_> {
         input: LogicalPlan,
         calls: &[SetCall],
     ) -> Result<LogicalPlan> {
+        if calls.iter().all(|call| is_listed_set(&call.call)) {
+            return self.project_arrays(input, calls);
+        }
         let mut lists = Vec::with_capacity(calls.len());
         for (place, call) in calls.iter().enumerate() {
             let rows = Rows::of(&call.call).filter(|rows| !matches!(rows, Rows::Records { .. }));
@@ -213,12 +217,17 @@ impl Lowering<'_> {
     fn record_columns(&mut self, document: Typed, call: &TableCall) -> Result<Vec<Expr>> {
         let mut columns = Vec::with_capacity(call.columns.len());
         for ((id, data_type), name) in call.columns.iter().zip(&call.names) {
+            let is_array = data_type.id.is_array;
             let kernel = match document_kind(data_type.id) {
                 Some(_) => "json_member",
+                None if is_array => "json_object_field",
                 None => "json_object_field_text",
             };
-            let value =
-                self.kernel_call(kernel, vec![document.expr.clone(), lit(name.as_str())])?;
+            let name = lit(name.as_str());
+            let mut value = self.kernel_call(kernel, vec![document.expr.clone(), name.clone()])?;
+            if is_array {
+                value = self.kernel_call("gadus_json_array_text", vec![value, name])?;
+            }
             let value = record_field(Typed::new(value, DataType::Utf8View), *data_type)?;
             columns.push(value.expr.alias(column_name(*id)));
             self.make(*id, value.data_type);
@@ -262,8 +271,11 @@ fn unnested(
 
 /// Reads a field of an object, which is a text, as a value of a type.
 fn record_field(text: Typed, data_type: SqlType) -> Result<Typed> {
-    if data_type.id.is_array || data_type.modifier != Modifier::None {
+    if data_type.modifier != Modifier::None {
         return missing(format!("a field of type {data_type} of a document"));
+    }
+    if data_type.id.is_array {
+        return read_array(text, data_type);
     }
     if document_kind(data_type.id).is_some() {
         let cast = super::document_cast(&text, constants::TEXT.plain(), data_type)?;

@@ -1,6 +1,7 @@
 //! Documents that are made of values of SQL.
 
 use super::{Lowering, Typed, document_kind};
+use crate::arrays::{ArrayFunction, call, depth_of, leaf_of, of_leaf};
 use crate::json::{Form, JSONB, JsonType, build};
 use crate::lowering::casts::with_blanks;
 use crate::lowering::{Result, missing};
@@ -28,14 +29,11 @@ impl Lowering<'_> {
             "jsonb_build_array" => (Form::Array, true),
             _ => return Ok(None),
         };
-        // An array in the place of the arguments has no types for each of them.
-        let is_variadic = function.arguments.last() == Some(&constants::ANY);
-        if is_variadic
-            && let [only] = arguments
-            && only.data_type.id.is_array
-            && matches!(only.kind, ScalarKind::Array(_))
+        if form != Form::Value
+            && function.arguments == [constants::ANYARRAY]
+            && let [array] = arguments
         {
-            return missing("VARIADIC of an array of any type");
+            return self.built_of_array(form, is_binary, array, schema).map(Some);
         }
         let count = if form == Form::Value { 1 } else { arguments.len() };
         let (mut types, mut values) = (Vec::new(), Vec::new());
@@ -48,6 +46,28 @@ impl Lowering<'_> {
         }
         let wanted = if is_binary { JSONB } else { DataType::Utf8View };
         Ok(Some(Typed::new(build(form, is_binary, types, values), wanted)))
+    }
+
+    /// Lowers a document of the elements of an array, in one dimension.
+    fn built_of_array(
+        &mut self,
+        form: Form,
+        is_binary: bool,
+        array: &Scalar,
+        schema: &DFSchema,
+    ) -> Result<Typed> {
+        let (value, of) = self.json_value(array, schema)?;
+        let flat = of_leaf(leaf_of(&value.data_type), 1);
+        let value = match depth_of(&value.data_type) {
+            0 | 1 => value.expr,
+            _ => call(ArrayFunction::Flatten, vec![value.expr], flat),
+        };
+        let form = match form {
+            Form::Object => Form::ObjectOfList,
+            _ => Form::Joined { open: "[", separator: ", ", close: "]" },
+        };
+        let wanted = if is_binary { JSONB } else { DataType::Utf8View };
+        Ok(Typed::new(build(form, is_binary, vec![of], vec![value]), wanted))
     }
 
     /// Lowers a value that becomes a part of a document.

@@ -1,7 +1,8 @@
 //! A cursor's rows: those that it holds, and the stream that makes the rest.
 //!
 //! - Rows are numbered from 1. A cursor stands before the first one, on one, or behind the last.
-//! - With SCROLL all that were made are held; else those from where it stands, which is where it may go.
+//! - With SCROLL all that were made are held. Without, the last ones are, as PostgreSQL's cursors go back if their plans can;
+//!   with NO SCROLL those from where it stands.
 //! - What is held counts as what plans hold; beyond the limit of that no more are made.
 
 use crate::memory::Memory;
@@ -10,11 +11,25 @@ use crate::session::Flag;
 use arrow::array::{RecordBatch, UInt32Array};
 use arrow::compute::take_record_batch;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
-use gadus_engine::{Error, ErrorKind, Reason, Result};
+use gadus_engine::{Diagnosis, Error, ErrorKind, Reason, Result};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
+
+/// Bytes of rows that a cursor holds without SCROLL, so that it can go back: a few batches.
+const HELD_BYTES_MAX: usize = 8 << 20;
+
+/// Rows to which a cursor goes back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scrolling {
+    /// All.
+    Whole,
+    /// Those that it holds still.
+    Held,
+    /// None.
+    Forward,
+}
 
 /// Where a cursor goes, and which rows it gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +49,7 @@ pub(super) enum Step {
 pub(super) struct Window {
     /// Used by one at a time, as all of it is; the lock lets a session be shared by threads.
     stream: Mutex<RowStream>,
-    scrolls: bool,
+    scrolling: Scrolling,
     held: VecDeque<Held>,
     /// Rows before those that are held.
     before: u64,
@@ -58,11 +73,11 @@ struct Held {
 }
 
 impl Window {
-    pub(super) fn new(stream: RowStream, scrolls: bool, memory: &Memory) -> Self {
+    pub(super) fn new(stream: RowStream, scrolling: Scrolling, memory: &Memory) -> Self {
         let pool: Arc<dyn MemoryPool> = Arc::new(memory.clone());
         Self {
             stream: Mutex::new(stream),
-            scrolls,
+            scrolling,
             held: VecDeque::new(),
             before: 0,
             made: 0,
@@ -130,8 +145,8 @@ impl Window {
     }
 
     fn backward(&mut self, count: u64) -> Result<Range<u64>> {
-        self.refuse_back()?;
         let first = self.at.saturating_sub(count);
+        self.check_back(first)?;
         let rows = first.max(1)..self.at;
         self.at = first;
         Ok(rows)
@@ -139,19 +154,26 @@ impl Window {
 
     async fn go_to(&mut self, row: u64) -> Result<Range<u64>> {
         if row < self.at || row <= self.before && row > 0 {
-            self.refuse_back()?;
+            self.check_back(row)?;
         }
         self.make(row, row).await?;
         self.at = row.min(self.made + 1);
         Ok(self.here())
     }
 
-    fn refuse_back(&self) -> Result<()> {
-        match self.scrolls {
-            true => Ok(()),
-            false => {
-                let message = "a cursor goes back only if it was declared with SCROLL";
-                Err(Error::new(ErrorKind::Input, message).because(Reason::NotInState))
+    /// Refuses to go back to a row if the cursor may not, or does not hold it any more.
+    fn check_back(&self, row: u64) -> Result<()> {
+        let hint = "Declare it with SCROLL option to enable backward scan.";
+        match self.scrolling {
+            Scrolling::Whole => Ok(()),
+            Scrolling::Held if row.max(1) > self.before => Ok(()),
+            Scrolling::Held => {
+                let message = format!("the cursor does not hold row {} any more", row.max(1));
+                Err(unsupported_row(message).diagnosed(hinted("0A000", hint)))
+            }
+            Scrolling::Forward => {
+                let error = Error::new(ErrorKind::Input, "cursor can only scan forward");
+                Err(error.because(Reason::NotInState).diagnosed(hinted("55000", hint)))
             }
         }
     }
@@ -172,8 +194,10 @@ impl Window {
             self.reservation.grow(bytes);
             self.made += batch.num_rows() as u64;
             self.held.push_back(Held { batch, bytes });
-            if !self.scrolls {
-                self.drop_before(needed);
+            match self.scrolling {
+                Scrolling::Whole => {}
+                Scrolling::Held if self.reservation.size() <= HELD_BYTES_MAX => {}
+                Scrolling::Held | Scrolling::Forward => self.drop_before(needed),
             }
             let limit = self.memory.part(true).0;
             if self.held.len() > 1 && self.reservation.size() as u64 > limit {
@@ -217,6 +241,19 @@ impl Window {
             found.reverse();
         }
         Ok(found)
+    }
+}
+
+fn unsupported_row(message: String) -> Error {
+    Error::new(ErrorKind::Unsupported, message)
+}
+
+fn hinted(sql_state: &'static str, hint: &str) -> Diagnosis {
+    Diagnosis {
+        sql_state: Some(sql_state),
+        detail: None,
+        hint: Some(hint.to_owned()),
+        position: None,
     }
 }
 
