@@ -1,12 +1,16 @@
 //! CREATE TABLE, CREATE TABLE AS, and DROP.
 
+mod like;
+
+pub(super) use like::respell;
+
 use super::bound_changes::ChangeText;
 use super::bound_queries::QueryText;
 use super::comments::{comment, comment_on_columns};
 use super::enums::{alter_type, create_type, drop_type, drop_types};
 use super::foreign_keys;
 use super::functions::drop_functions;
-use super::indexes::{add_to, drop_indexes, of_table, rename_index};
+use super::indexes::{Wanted, add_to, drop_indexes, of_table, rename_index};
 use super::modify::{folded, table_name};
 use super::numbering::{add_numbering, is_identity_option, numbered};
 use super::query_parts::query_within;
@@ -16,7 +20,7 @@ use super::users::drop_users;
 use super::views::{drop_readers, drop_views};
 use super::{Outcome, Session};
 use crate::enums::known_or_text;
-use crate::error::{input, unsupported};
+use crate::error::{coded, input, unsupported};
 use crate::types::{column_type, serial_type};
 use crate::value::Value;
 use datafusion::sql::sqlparser::ast::{
@@ -25,8 +29,9 @@ use datafusion::sql::sqlparser::ast::{
 };
 use gadus_engine::{
     ColumnDefinition, ColumnType, DefaultValue, Error, ErrorKind, ForeignKey, Result, Snapshot,
-    TableSchema, Transaction,
+    TableSchema, Transaction, schema_and_name,
 };
+use std::borrow::Cow;
 
 impl Session {
     pub(super) async fn define(
@@ -35,12 +40,17 @@ impl Session {
         change: &ChangeText<'_>,
         parameters: &[Value],
     ) -> Result<Outcome> {
-        let statement = &*change.prepared.statement;
+        let copied = like::expanded(&transaction.snapshot(), &change.prepared.statement)?;
+        let (statement, indexes) = match copied {
+            Some((statement, indexes)) => (Cow::Owned(statement), indexes),
+            None => (Cow::Borrowed(&*change.prepared.statement), Vec::new()),
+        };
+        let statement = &*statement;
         let resolved = Self::with_column_types(&transaction.snapshot(), statement)?;
         let statement = resolved.as_ref().unwrap_or(statement);
         match statement {
             Statement::CreateTable(create) => {
-                self.create_table(transaction, (change, create), parameters).await
+                self.create_table(transaction, (change, create, indexes), parameters).await
             }
             Statement::AlterTable(alter) => self.alter_table(transaction, alter).await,
             Statement::CreateView(create) => self.create_view(transaction, create).await,
@@ -97,7 +107,7 @@ impl Session {
     async fn create_table(
         &self,
         transaction: &mut Transaction,
-        (change, create): (&ChangeText<'_>, &CreateTable),
+        (change, create, indexes): (&ChangeText<'_>, &CreateTable, Vec<Wanted>),
         parameters: &[Value],
     ) -> Result<Outcome> {
         if create.external {
@@ -126,6 +136,7 @@ impl Session {
             let numbered = numbered(&create.columns)?;
             let mut schema = TableSchema::new(&name, columns, key)?;
             self.add_constraints(&transaction.snapshot(), create, &mut schema)?;
+            add_to(&mut schema, &transaction.snapshot(), indexes);
             let mut schema = transaction.create_table(&schema)?;
             for (place, numbering) in numbered {
                 schema = add_numbering(transaction, &schema, (place, numbering))?;
@@ -330,7 +341,12 @@ fn key_of(create: &CreateTable, columns: &[ColumnDefinition]) -> Result<Vec<usiz
     }
     match keys.len() {
         0 | 1 => Ok(keys.pop().unwrap_or_default()),
-        _ => Err(input("a table has one primary key")),
+        _ => {
+            let name = table_name(&create.name)?;
+            let name = schema_and_name(&name).1;
+            let message = format!("multiple primary keys for table \"{name}\" are not allowed");
+            Err(coded("42P16", message))
+        }
     }
 }
 

@@ -26,6 +26,13 @@ pub(super) struct Wanted {
     constraint: bool,
 }
 
+impl Wanted {
+    /// Creates an index that is no constraint, and gets a name that no other has.
+    pub(super) fn unnamed(columns: Vec<usize>, unique: bool) -> Self {
+        Self { name: None, columns, unique, constraint: false }
+    }
+}
+
 impl Session {
     pub(super) async fn create_index(
         &self,
