@@ -31,7 +31,9 @@ mod times;
 mod types;
 mod windows;
 
-pub(crate) use changes::{ChangeLowering, Items, assigned_columns, column_of_name, schema_in_hand};
+pub(crate) use changes::{
+    CLAUSE_COLUMN, ChangeLowering, Items, Set, assigned_columns, column_of_name, schema_in_hand,
+};
 pub(crate) use rows::lower_row;
 pub(crate) use tables::Tables;
 pub(crate) use types::parameter_type;

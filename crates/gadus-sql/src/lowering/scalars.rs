@@ -6,6 +6,7 @@ use super::{Lowering, Result, Typed, missing};
 use crate::executor::check_cancelled;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::DFSchema;
+use datafusion::functions::core::expr_fn::get_field;
 use datafusion::logical_expr::{
     Expr, Operator, binary_expr, is_false, is_not_false, is_not_null, is_not_true, is_not_unknown,
     is_null, is_true, is_unknown,
@@ -65,7 +66,8 @@ impl Lowering<'_> {
             ScalarKind::Subquery(subquery) => self.subquery(subquery, schema),
             ScalarKind::Value(function) => self.value_function(*function),
             ScalarKind::Array(elements) => self.array(elements, scalar.data_type, schema),
-            ScalarKind::Row(_) | ScalarKind::Field { .. } => missing("a row as a value"),
+            ScalarKind::Row(_) => missing("a row as a value"),
+            ScalarKind::Field { operand, index } => self.field_of_row(operand, *index, schema),
             ScalarKind::Subscript { operand, items } => match document_kind(operand.data_type.id) {
                 Some(_) => self.document_subscript(operand, items, schema),
                 None => self.subscript((operand, items), scalar.span, schema),
@@ -82,6 +84,19 @@ impl Lowering<'_> {
         match data_type {
             DataType::Boolean => Ok(expr),
             other => missing(format!("a condition of type {other}")),
+        }
+    }
+
+    /// Lowers a field of a row that a query gives.
+    fn field_of_row(&mut self, operand: &Scalar, index: usize, schema: &DFSchema) -> Result<Typed> {
+        let row = self.scalar(operand, schema)?;
+        let DataType::Struct(fields) = &row.data_type else { return missing("a field of a row") };
+        match fields.get(index) {
+            Some(field) => {
+                let data_type = field.data_type().clone();
+                Ok(Typed::new(get_field(row.expr, field_name(index)), data_type))
+            }
+            None => missing("a field that the row does not have"),
         }
     }
 
@@ -145,6 +160,11 @@ impl Lowering<'_> {
         };
         Ok(Typed::new(expr, DataType::Boolean))
     }
+}
+
+/// Returns the name of a field of a row.
+pub(super) fn field_name(index: usize) -> String {
+    format!("f{index}")
 }
 
 /// Connects conditions as a tree whose depth is the logarithm of their number.

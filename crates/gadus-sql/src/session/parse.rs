@@ -114,10 +114,14 @@ fn parse_one(dialect: &dyn Dialect, tokens: Vec<TokenWithSpan>) -> Result<Statem
 
 /// Returns true for a statement that may have changes in its WITH.
 fn may_change_within(statement: &Statement) -> bool {
-    matches!(
-        statement,
-        Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_)
-    )
+    match statement {
+        Statement::Query(_)
+        | Statement::Insert(_)
+        | Statement::Update(_)
+        | Statement::Delete(_) => true,
+        Statement::Explain { statement, .. } => may_change_within(statement),
+        _ => false,
+    }
 }
 
 /// Returns the error of changes where they have no place.
