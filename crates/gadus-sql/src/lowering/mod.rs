@@ -143,6 +143,20 @@ pub(crate) fn lower(
     lower_beside(query, planner, (tables, &KnownTables::default()), parameters)
 }
 
+/// Returns the plan of a view's query; common tables that are computed once have no position in it.
+pub(crate) fn lower_view(
+    query: &BoundQuery,
+    planner: &PlannerState,
+    tables: &Tables,
+) -> Result<LogicalPlan> {
+    let mut lowering = Lowering::new(planner, tables, &[]);
+    let plan = shown(typed(lowering.query(query)?, query)?)?;
+    match lowering.shared.is_empty() {
+        true => Ok(plan),
+        false => missing("a common table that is computed once, in a view"),
+    }
+}
+
 /// Common tables whose rows are there.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct KnownTables(HashMap<CommonTableId, Arc<dyn TableProvider>>);

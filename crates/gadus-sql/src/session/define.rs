@@ -1,6 +1,7 @@
 //! CREATE TABLE, CREATE TABLE AS, and DROP.
 
 mod like;
+mod schema_elements;
 
 pub(super) use like::respell;
 
@@ -14,7 +15,7 @@ use super::indexes::{Wanted, add_to, drop_indexes, of_table, rename_index};
 use super::modify::{folded, table_name};
 use super::numbering::{add_numbering, is_identity_option, numbered};
 use super::query_parts::query_within;
-use super::schemas::{create_schema, drop_schemas};
+use super::schemas::{create_schema, drop_schemas, schema_name};
 use super::sequences::{create_sequence, drop_sequence, drop_sequences, free_owned};
 use super::users::drop_users;
 use super::views::{drop_readers, drop_views};
@@ -25,7 +26,8 @@ use crate::types::{column_type, serial_type};
 use crate::value::Value;
 use datafusion::sql::sqlparser::ast::{
     AlterIndexOperation, CheckConstraint, ColumnDef, ColumnOption, ColumnOptionDef, CreateTable,
-    Expr, ObjectName, ObjectType, OnCommit, PrimaryKeyConstraint, Statement, TableConstraint,
+    Expr, ObjectName, ObjectType, OnCommit, PrimaryKeyConstraint, SchemaName, Statement,
+    TableConstraint,
 };
 use gadus_engine::{
     ColumnDefinition, ColumnType, DefaultValue, Error, ErrorKind, ForeignKey, Result, Snapshot,
@@ -53,14 +55,18 @@ impl Session {
                 self.create_table(transaction, (change, create, indexes), parameters).await
             }
             Statement::AlterTable(alter) => self.alter_table(transaction, alter).await,
-            Statement::CreateView(create) => self.create_view(transaction, create).await,
+            Statement::CreateView(create) => self.create_view(transaction, (change, create)).await,
             Statement::CreateIndex(create) => self.create_index(transaction, create).await,
             Statement::AlterIndex { name, operation } => {
                 let AlterIndexOperation::RenameIndex { index_name } = operation;
                 rename_index(transaction, name, index_name)
             }
-            Statement::CreateSchema { schema_name, if_not_exists, .. } => {
-                create_schema(transaction, (schema_name, *if_not_exists))
+            Statement::CreateSchema { schema_name: name, if_not_exists, .. } => {
+                let done = create_schema(transaction, (name, *if_not_exists))?;
+                if let SchemaName::Simple(name) = name {
+                    self.create_elements(transaction, change, &schema_name(name)?).await?;
+                }
+                Ok(done)
             }
             Statement::CreateType { name, representation } => {
                 create_type(transaction, name, representation.as_ref())
@@ -303,10 +309,17 @@ pub(super) fn definition(column: &ColumnDef) -> Result<ColumnDefinition> {
             ColumnOption::Default(expr) => {
                 definition.default = Some(DefaultValue(expr.to_string()));
             }
+            ColumnOption::Collation(name) if is_of_bytes(name) => {}
             other => return Err(unsupported(&format!("the column constraint {other}"))),
         }
     }
     Ok(definition)
+}
+
+/// Returns true for collations that order texts as all texts are ordered here: by their bytes.
+pub(super) fn is_of_bytes(collation: &ObjectName) -> bool {
+    let name = collation.0.last().and_then(|part| part.as_ident());
+    name.is_some_and(|name| ["C", "POSIX", "default", "ucs_basic"].contains(&name.value.as_str()))
 }
 
 /// The conditions that stand behind a column, with their names.

@@ -14,7 +14,7 @@ use super::setting_calls::is_call;
 use super::spelling::{begins_with, is_of_postgres, respell, table_as_query};
 use super::transact::take_deferrable;
 use super::with_before::{is_change, mean, take_with};
-use super::{Prepared, alter, cursors, define, merge};
+use super::{Prepared, alter, cursors, define, merge, no_effect};
 use crate::error::{from_parser, input, or_break};
 use crate::json::question_marks;
 use crate::provider::SYSTEM_SCHEMA;
@@ -150,6 +150,7 @@ fn rewrite_spellings(tokens: &mut Vec<TokenWithSpan>) {
     define::respell(tokens);
     cursors::respell(tokens);
     merge::respell(tokens);
+    no_effect::respell(tokens);
 }
 
 /// Goes through a statement: gives its parameters their numbers, and bounds its levels.

@@ -156,6 +156,13 @@ impl Session {
         if prepared.reads_settings {
             self.show_to_planner(state);
         }
+        let temporary = match &*prepared.statement {
+            Statement::CreateView(_) => {
+                self.with_temporary_view(state, &state.snapshot(&self.engine)?, prepared)
+            }
+            _ => None,
+        };
+        let prepared = temporary.as_ref().unwrap_or(prepared);
         self.expect_temporary(state, &prepared.statement)?;
         let names = self.names(state);
         let snapshot = state.snapshot(&self.engine)?;

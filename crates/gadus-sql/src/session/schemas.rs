@@ -5,18 +5,20 @@
 //!   dropped by the next session that makes any.
 
 use super::define::drop_everything;
-use super::{Outcome, Session, State};
+use super::{Outcome, Prepared, Session, State};
 use crate::error::{input, unsupported};
 use crate::functions::Function;
 use crate::names::{Names, TEMPORARY_SCHEMAS, found, kept, resolve};
 use datafusion::sql::sqlparser::ast::{
-    CreateFunctionBody, Expr, ObjectName, SchemaName, Statement, Value,
+    CreateFunctionBody, Expr, ObjectName, SchemaName, Statement, Value, visit_relations,
 };
 use gadus_engine::{
     DefinitionKey, Engine, Error, ErrorKind, Reason, Result, SCHEMA_SEPARATOR, Snapshot,
     TEMPORARY_PREFIX, Transaction, schema_and_name,
 };
 use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
 
 impl Session {
     /// What names mean; none where they mean what they mean to everybody.
@@ -45,6 +47,36 @@ impl Session {
     /// The schema of what goes with this session.
     fn temporary_schema(&self) -> Result<String> {
         Ok(format!("{TEMPORARY_PREFIX}{}", self.locker()?.id()))
+    }
+
+    /// Returns a CREATE VIEW of what goes with the session as one that goes with it, too; `None` for other statements.
+    pub(super) fn with_temporary_view(
+        &self,
+        state: &State,
+        snapshot: &Snapshot,
+        prepared: &Prepared,
+    ) -> Option<Prepared> {
+        let Statement::CreateView(create) = &*prepared.statement else { return None };
+        if create.temporary || create.name.0.len() != 1 || state.temporary.is_empty() {
+            return None;
+        }
+        let names = self.names(state)?;
+        let own = names.temporary.as_deref()?;
+        let Statement::CreateView(resolved) = self.resolved(&names, snapshot, &prepared.statement)
+        else {
+            return None;
+        };
+        let reads_own = visit_relations(&resolved.query, |name| {
+            let schema = name.0.first().and_then(|part| part.as_ident());
+            match name.0.len() > 1 && schema.is_some_and(|schema| schema.value == own) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        });
+        let mut temporary = create.clone();
+        temporary.temporary = true;
+        let statement = Arc::new(Statement::CreateView(temporary));
+        reads_own.is_break().then(|| Prepared { statement, ..prepared.clone() })
     }
 
     /// Prepares for a relation that goes with the session, where a statement makes one.
