@@ -12,7 +12,7 @@ use super::enums::{alter_type, create_type, drop_type, drop_types};
 use super::foreign_keys;
 use super::functions::drop_functions;
 use super::indexes::{Wanted, add_to, drop_indexes, of_table, rename_index};
-use super::modify::{folded, table_name};
+use super::modify::{folded, refuse_extras, table_name};
 use super::numbering::{add_numbering, is_identity_option, numbered};
 use super::query_parts::query_within;
 use super::schemas::{create_schema, drop_schemas, schema_name};
@@ -33,7 +33,6 @@ use gadus_engine::{
     ColumnDefinition, ColumnType, DefaultValue, Error, ErrorKind, ForeignKey, Result, Snapshot,
     TableSchema, Transaction, schema_and_name,
 };
-use std::borrow::Cow;
 
 impl Session {
     pub(super) async fn define(
@@ -42,11 +41,8 @@ impl Session {
         change: &ChangeText<'_>,
         parameters: &[Value],
     ) -> Result<Outcome> {
-        let copied = like::expanded(&transaction.snapshot(), &change.prepared.statement)?;
-        let (statement, indexes) = match copied {
-            Some((statement, indexes)) => (Cow::Owned(statement), indexes),
-            None => (Cow::Borrowed(&*change.prepared.statement), Vec::new()),
-        };
+        let statement = &*change.prepared.statement;
+        let (statement, indexes) = like::expanded(&transaction.snapshot(), statement)?;
         let statement = &*statement;
         let resolved = Self::with_column_types(&transaction.snapshot(), statement)?;
         let statement = resolved.as_ref().unwrap_or(statement);
@@ -116,18 +112,13 @@ impl Session {
         (change, create, indexes): (&ChangeText<'_>, &CreateTable, Vec<Wanted>),
         parameters: &[Value],
     ) -> Result<Outcome> {
-        if create.external {
-            return Err(unsupported("an external table"));
-        }
-        if !matches!(create.on_commit, None | Some(OnCommit::PreserveRows)) {
-            return Err(unsupported("ON COMMIT DROP and ON COMMIT DELETE ROWS"));
-        }
-        if create.partition_of.is_some() {
-            return Err(unsupported("PARTITION OF"));
-        }
-        if create.inherits.is_some() {
-            return Err(unsupported("a table that INHERITS from others"));
-        }
+        let is_kept = matches!(create.on_commit, None | Some(OnCommit::PreserveRows));
+        refuse_extras(&[
+            (create.external, "an external table"),
+            (!is_kept, "ON COMMIT DROP and ON COMMIT DELETE ROWS"),
+            (create.partition_of.is_some(), "PARTITION OF"),
+            (create.inherits.is_some(), "a table that INHERITS from others"),
+        ])?;
         let name = table_name(&create.name)?;
         if transaction.snapshot().has_relation(&name) {
             if create.if_not_exists {

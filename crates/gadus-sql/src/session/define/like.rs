@@ -19,6 +19,7 @@ use gadus_engine::{
     ColumnDefinition, DefinitionKey, Error, ErrorKind, Identity, Reason, Result, Snapshot,
     TableSchema, ViewSchema,
 };
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Name of the columns that stand for LIKE; the options that are included follow.
@@ -118,16 +119,16 @@ fn respelled(words: &[Token]) -> Option<Vec<Token>> {
     Some(column)
 }
 
-/// Returns a CREATE TABLE in which the columns of other relations are written out, and the indexes that it copies; `None`
-/// if there is no LIKE in it.
-pub(super) fn expanded(
+/// Returns a statement in which the columns of other relations are written out, and the indexes that it copies.
+pub(super) fn expanded<'a>(
     snapshot: &Snapshot,
-    statement: &Statement,
-) -> Result<Option<(Statement, Vec<Wanted>)>> {
-    let Statement::CreateTable(create) = statement else { return Ok(None) };
+    statement: &'a Statement,
+) -> Result<(Cow<'a, Statement>, Vec<Wanted>)> {
+    let same = || Ok((Cow::Borrowed(statement), Vec::new()));
+    let Statement::CreateTable(create) = statement else { return same() };
     let is_made_already = create.if_not_exists && snapshot.has_relation(&table_name(&create.name)?);
     if is_made_already || !create.columns.iter().any(|column| like(column).is_some()) {
-        return Ok(None);
+        return same();
     }
     if create.query.is_some() {
         return Err(coded("42601", "LIKE is no name of a column of CREATE TABLE … AS"));
@@ -154,7 +155,7 @@ pub(super) fn expanded(
             whole.constraints.extend(copied.constraints);
         }
     }
-    Ok(Some((Statement::CreateTable(whole), indexes)))
+    Ok((Cow::Owned(Statement::CreateTable(whole)), indexes))
 }
 
 /// Returns the relation and the options of a LIKE.
