@@ -89,6 +89,7 @@ pub use names::{found as found_name, written as written_name};
 pub use postgres::{TYPE as POSTGRES_TYPE, enum_number, quoted as quoted_name};
 pub use progress::ProgressReading;
 pub use rows::{RowStream, RowsCancel};
+pub use sequences::sequence_options;
 pub use session::{
     Boxed, CopyRequest, CopyWhat, Description, FileAccess, Granted, LARGE_TEXT, Outcome,
     POSTGRES_VERSION, Prepared, Reported, Session, SessionOptions, Setting, SettingScope, Sql,

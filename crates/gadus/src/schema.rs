@@ -6,9 +6,9 @@ use crate::database::Database;
 use gadus_base::TableId;
 use gadus_engine::{
     ColumnDefinition, ColumnType, ForeignKey, Identity, IndexDefinition, Result, Sequence,
-    SequenceShape, Snapshot, TableSchema, ViewSchema, is_temporary, schema_and_name,
+    Snapshot, TableSchema, ViewSchema, is_temporary, schema_and_name,
 };
-use gadus_sql::{found_name, quoted_name as quoted, written_name};
+use gadus_sql::{found_name, quoted_name as quoted, sequence_options, written_name};
 use std::collections::HashSet;
 use std::fmt::Write;
 
@@ -177,27 +177,7 @@ fn create_sequence(sequence: &Sequence) -> String {
         ColumnType::Int64 => String::new(),
         other => format!(" AS {other}"),
     };
-    format!("CREATE SEQUENCE {}{of}{}", quoted(&sequence.name), options_of(shape))
-}
-
-/// What a sequence has otherwise than one of which nothing is said.
-fn options_of(shape: &SequenceShape) -> String {
-    let mut text = String::new();
-    let Ok(plain) = SequenceShape::new(shape.column_type, shape.increment) else { return text };
-    let options = [
-        (shape.increment != 1, "INCREMENT BY", shape.increment),
-        (shape.least != plain.least, "MINVALUE", shape.least),
-        (shape.greatest != plain.greatest, "MAXVALUE", shape.greatest),
-        (shape.start != plain.start, "START WITH", shape.start),
-    ];
-    for (_, option, number) in options.iter().filter(|(is_said, ..)| *is_said) {
-        // Writing to a String cannot fail.
-        let _ = write!(text, " {option} {number}");
-    }
-    if shape.cycles {
-        text.push_str(" CYCLE");
-    }
-    text
+    format!("CREATE SEQUENCE {}{of}{}", quoted(&sequence.name), sequence_options(shape))
 }
 
 /// With those foreign keys that it is to have from the beginning.
@@ -251,14 +231,14 @@ fn column_line(column: &ColumnDefinition, sequence: Option<&Sequence>) -> String
             Identity::Always => "ALWAYS",
             Identity::ByDefault => "BY DEFAULT",
         };
-        let options = match options_of(&sequence.shape) {
+        let options = match sequence_options(&sequence.shape) {
             options if options.is_empty() => options,
             options => format!(" ({})", options.trim_start()),
         };
         return format!("    {name} {of} GENERATED {kind} AS IDENTITY{options}");
     }
     let is_plain = |sequence: &Sequence| {
-        sequence.shape.column_type == of && options_of(&sequence.shape).is_empty()
+        sequence.shape.column_type == of && sequence_options(&sequence.shape).is_empty()
     };
     if sequence.is_some_and(is_plain) && column.default.is_some() && !column.nullable {
         let serial = match of {

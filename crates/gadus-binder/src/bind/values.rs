@@ -5,6 +5,7 @@ use super::{Binder, UnknownOutputs};
 use crate::bound::{BoundQuery, OutputColumn, Relational, Scalar};
 use crate::error::{BindError, Result};
 use crate::resolve::coerce::with_modifier;
+use crate::types::{Modifier, SqlType, constants};
 use gadus_syntax::ast::Expr;
 
 impl Binder<'_> {
@@ -36,8 +37,7 @@ impl Binder<'_> {
                     .map(|value| Ok(with_modifier(value?, common.modifier, false)))
                     .collect::<Result<_>>()?;
             }
-            let data_type = column.first().map(|value| value.data_type);
-            let data_type = data_type.unwrap_or(crate::types::constants::TEXT.plain());
+            let data_type = common_modifier(column);
             let name = format!("column{}", place + 1);
             outputs.push(OutputColumn { name, id: self.new_column(), data_type });
         }
@@ -45,6 +45,16 @@ impl Binder<'_> {
         let count = rows.len();
         let rows = transpose(columns, count);
         Ok(BoundQuery { root: Relational::Values { rows, columns: columns_of }, outputs })
+    }
+}
+
+/// Returns the type of values of one type; with their modifier if all have the same one (`select_common_typmod`).
+fn common_modifier(values: &[Scalar]) -> SqlType {
+    let Some(first) = values.first() else { return constants::TEXT.plain() };
+    let is_same = values.iter().all(|value| value.data_type.modifier == first.data_type.modifier);
+    match is_same {
+        true => first.data_type,
+        false => SqlType { modifier: Modifier::None, ..first.data_type },
     }
 }
 

@@ -198,8 +198,11 @@ impl Unnesting {
             }
             ChangeKind::Update(update) => {
                 self.within(&mut update.input)?;
+                // A query of several columns has no value that could be joined.
                 for (_, query) in &mut update.assignments.queries {
-                    extracted(self, &mut update.input, query);
+                    if let ScalarKind::Subquery(subquery) = &mut query.kind {
+                        self.query(&mut subquery.query)?;
+                    }
                 }
                 for value in &mut update.assignments.values {
                     extracted(self, &mut update.input, &mut value.value);

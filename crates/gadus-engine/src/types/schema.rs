@@ -5,7 +5,7 @@
 //!   never given to another: views name columns by it.
 
 use super::{ColumnType, Datum, Enum, ForeignKey, ReferentialAction};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::keys::PRIMARY;
 use arrow::datatypes::{Schema, SchemaRef};
 use gadus_base::TableId;
@@ -260,10 +260,9 @@ impl TableSchema {
         for (index, column) in self.columns.iter().enumerate() {
             check_name("column", &column.name)?;
             if self.columns[..index].iter().any(|other| other.name == column.name) {
-                return wrong(format!(
-                    "column \"{}\" of table \"{}\" is named twice",
-                    column.name, self.name
-                ));
+                let message = format!("column \"{}\" specified more than once", column.name);
+                let error = Error::new(ErrorKind::Input, message);
+                return Err(error.because(Reason::DuplicateColumn));
             }
         }
         for (index, check) in self.checks.iter().enumerate() {

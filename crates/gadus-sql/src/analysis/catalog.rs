@@ -138,7 +138,7 @@ fn unique_indexes(table: &TableSchema) -> Vec<UniqueIndex> {
 }
 
 /// Returns columns with the binder's types.
-fn typed<'a>(
+pub(super) fn typed<'a>(
     columns: impl Iterator<Item = (&'a str, Option<ColumnType>)>,
 ) -> Result<Vec<RelationColumn>> {
     let column = |(name, column_type): (&str, Option<ColumnType>)| {

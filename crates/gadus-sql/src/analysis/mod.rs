@@ -9,15 +9,17 @@ mod catalog;
 mod errors;
 mod rows;
 mod types;
+mod views;
 
 pub(crate) use catalog::{BinderCatalog, MAIN};
 pub(crate) use errors::{
     KnownFunctions, diagnosed, diagnosed_syntax, from_bind, is_of_planning, not_planned,
 };
 pub(crate) use rows::bound_row_expression;
+pub(crate) use views::ViewCatalog;
 
 use crate::room::with_room;
-use gadus_binder::{BindError, BoundStatement, bind_query, bind_statement};
+use gadus_binder::{BindError, BoundStatement, Provider, bind_query, bind_statement};
 use gadus_syntax::ast::{Query, Statement};
 use gadus_syntax::parse_statement;
 
@@ -26,7 +28,7 @@ use gadus_syntax::parse_statement;
 /// # Errors
 /// The binder's; `None` if there is no query in the text that the binder can see.
 pub(crate) fn bound_query(
-    catalog: &BinderCatalog,
+    catalog: &dyn Provider,
     text: &str,
 ) -> std::result::Result<BoundStatement, Option<BindError>> {
     let parsed = parse_statement(text).map_err(|error| Some(error.into()))?;

@@ -5,6 +5,7 @@
 
 use super::casts::{converted, typed_output};
 use super::json::{read_stored, shown_value};
+use super::scalars::field_name;
 use super::types::{arrow_type, is_numeric};
 use super::{
     KnownTables, Lowering, Result, Tables, Typed, column, column_name, missing, relations, shown,
@@ -17,15 +18,20 @@ use datafusion::catalog::TableProvider;
 use datafusion::common::{Column, ScalarValue};
 use datafusion::datasource::provider_as_source;
 use datafusion::execution::SessionState as PlannerState;
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, lit};
+use datafusion::functions::core::expr_fn::named_struct;
+use datafusion::logical_expr::{Case, Expr, LogicalPlan, LogicalPlanBuilder, Subquery, lit};
 use gadus_binder::bound::{
-    ColumnId, ColumnValue, CommonTable, Relational, RowColumns, Scalar, ScalarKind,
+    ColumnId, ColumnValue, CommonTable, Join, JoinKind, MergeChange, Relational, RowColumns,
+    Scalar, ScalarKind,
 };
 use gadus_binder::types::SqlType;
 use std::sync::Arc;
 
 /// Name of the column with the numbers of rows; others are called by theirs.
 pub(crate) const ROW_COLUMN: &str = "row";
+
+/// Name of the column with the numbers of the clauses of MERGE.
+pub(crate) const CLAUSE_COLUMN: &str = "clause";
 
 /// Lowers the parts of one change.
 pub(crate) struct ChangeLowering<'a>(Lowering<'a>);
@@ -68,26 +74,96 @@ impl<'a> ChangeLowering<'a> {
     pub(crate) fn changed_rows(
         &mut self,
         (input, old): (&Relational, &RowColumns),
-        values: &[ColumnValue],
+        set: Set<'_>,
         carries_all: bool,
     ) -> Result<LogicalPlan> {
         self.0.changed = old.first().map(|(_, id)| *id);
         let input = self.0.relational(input)?;
-        let mut items = self.values(&input, values, old)?;
-        let row = Expr::Column(Column::new_unqualified(ROW_COLUMN));
-        if carries_all {
-            let fields = input.schema().fields().iter();
-            let columns = fields.filter(|field| field.name() != ROW_COLUMN);
-            items.extend(columns.map(|field| {
-                let column = Expr::Column(Column::new_unqualified(field.name()));
-                match shown_value(column.clone(), field.data_type()) {
-                    Some(shown) => shown.alias(field.name()),
-                    None => column,
-                }
-            }));
-        }
-        items.push(row);
+        let carried = if carries_all { carried(&input) } else { Vec::new() };
+        let input = self.with_rows_of_queries(input, set.queries)?;
+        let mut items = self.values(&input, set.values, old)?;
+        items.extend(carried);
+        items.push(row_number());
         self.with_tables(LogicalPlanBuilder::from(input).project(items)?.build()?)
+    }
+
+    /// Returns the plan of the rows of a MERGE that have a clause: all columns of both tables, the number of the clause,
+    /// and the number of the row of the changed table, NULL if there is none.
+    pub(crate) fn merged_rows(&mut self, merge: &MergeChange) -> Result<LogicalPlan> {
+        self.0.changed = merge.old.first().map(|(_, id)| *id);
+        let inserts = merge.clauses.iter().any(|clause| !clause.is_matched);
+        let join = Join {
+            kind: if inserts { JoinKind::Left } else { JoinKind::Inner },
+            left: merge.source.clone(),
+            right: merge.target.clone(),
+            condition: Some(merge.condition.clone()),
+            is_lateral: false,
+        };
+        let input = self.0.relational(&Relational::Join(Box::new(join)))?;
+        let (mut when_then, mut number) = (Vec::with_capacity(merge.clauses.len()), 0_i64);
+        for clause in &merge.clauses {
+            let is_kind = match clause.is_matched {
+                true => row_number().is_not_null(),
+                false => row_number().is_null(),
+            };
+            let condition = match &clause.condition {
+                Some(condition) => is_kind.and(self.0.condition(condition, input.schema())?),
+                None => is_kind,
+            };
+            when_then.push((Box::new(condition), Box::new(lit(number))));
+            number += 1;
+        }
+        let mut items = carried(&input);
+        items.push(Expr::Case(Case::new(None, when_then, None)).alias(CLAUSE_COLUMN));
+        items.push(row_number());
+        let clause = Expr::Column(Column::new_unqualified(CLAUSE_COLUMN));
+        let rows = LogicalPlanBuilder::from(input).project(items)?;
+        self.with_tables(rows.filter(clause.is_not_null())?.build()?)
+    }
+
+    /// Adds the rows of queries whose fields are assigned; each is evaluated once for a row of the input.
+    fn with_rows_of_queries(
+        &mut self,
+        input: LogicalPlan,
+        queries: &[(ColumnId, Scalar)],
+    ) -> Result<LogicalPlan> {
+        if queries.is_empty() {
+            return Ok(input);
+        }
+        let fields = input.schema().fields().iter();
+        let columns = fields.map(|field| Expr::Column(Column::new_unqualified(field.name())));
+        let mut items = columns.collect::<Vec<_>>();
+        for (id, query) in queries {
+            let Typed { expr, data_type } = self.row_of_query(query)?;
+            items.push(expr.alias(column_name(*id)));
+            self.0.make(*id, data_type);
+        }
+        Ok(LogicalPlanBuilder::from(input).project(items)?.build()?)
+    }
+
+    /// Lowers a query of one row to a struct of its columns.
+    fn row_of_query(&mut self, query: &Scalar) -> Result<Typed> {
+        let unknown = || missing("this assignment of a row");
+        let ScalarKind::Subquery(subquery) = &query.kind else { return unknown() };
+        let Relational::Project { input, items } = &subquery.query.root else { return unknown() };
+        let [(id, Scalar { kind: ScalarKind::Row(fields), .. })] = items.as_slice() else {
+            return unknown();
+        };
+        let plan = self.0.nested(|lowering| {
+            let input = lowering.relational(input)?;
+            let mut arguments = Vec::with_capacity(2 * fields.len());
+            for (index, field) in fields.iter().enumerate() {
+                arguments.push(lit(field_name(index)));
+                arguments.push(lowering.scalar(field, input.schema())?.expr);
+            }
+            let row = named_struct(arguments).alias(column_name(*id));
+            Ok(LogicalPlanBuilder::from(input).project([row])?.build()?)
+        })?;
+        let data_type = plan.schema().field(0).data_type().clone();
+        let outer_ref_columns = plan.all_out_ref_exprs();
+        let spans = Default::default();
+        let subquery = Subquery { subquery: Arc::new(plan), outer_ref_columns, spans };
+        Ok(Typed::new(Expr::ScalarSubquery(subquery), data_type))
     }
 
     /// Returns a part with the common tables that it may read.
@@ -120,15 +196,17 @@ impl<'a> ChangeLowering<'a> {
             let predicate = self.0.condition(predicate, input.schema())?;
             input = relations::filtered(input, predicate)?;
         }
-        let row = || Expr::Column(Column::new_unqualified(ROW_COLUMN));
         let (mut lowered, outputs) = match items {
-            Items::Values(values, old) => (self.values(&input, values, old)?, None),
+            Items::Values(set, old) => {
+                input = self.with_rows_of_queries(input, set.queries)?;
+                (self.values(&input, set.values, old)?, None)
+            }
             Items::Columns(items) => (self.0.items(&input, items)?, Some(items)),
         };
-        lowered.push(row());
+        lowered.push(row_number());
         let rows = LogicalPlanBuilder::from(input).project(lowered)?;
         let Some(outputs) = outputs else { return self.with_tables(rows.build()?) };
-        let rows = rows.sort([row().sort(true, false)])?.build()?;
+        let rows = rows.sort([row_number().sort(true, false)])?.build()?;
         let mut shown_items = Vec::with_capacity(outputs.len());
         for (id, output) in outputs {
             let field = rows.schema().field_with_unqualified_name(&column_name(*id))?;
@@ -233,10 +311,36 @@ pub(crate) fn assigned_columns(values: &[ColumnValue]) -> Vec<usize> {
     columns
 }
 
+/// Values of columns, and queries whose rows they name.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Set<'a> {
+    pub(crate) queries: &'a [(ColumnId, Scalar)],
+    pub(crate) values: &'a [ColumnValue],
+}
+
+/// Returns the column with the numbers of rows.
+fn row_number() -> Expr {
+    Expr::Column(Column::new_unqualified(ROW_COLUMN))
+}
+
+/// Returns all columns of a plan as they leave, without the numbers of rows.
+fn carried(input: &LogicalPlan) -> Vec<Expr> {
+    let fields = input.schema().fields().iter();
+    let columns = fields.filter(|field| field.name() != ROW_COLUMN);
+    let column = |field: &Arc<Field>| {
+        let column = Expr::Column(Column::new_unqualified(field.name()));
+        match shown_value(column.clone(), field.data_type()) {
+            Some(shown) => shown.alias(field.name()),
+            None => column,
+        }
+    };
+    columns.map(column).collect()
+}
+
 /// Expressions over rows in hand.
 pub(crate) enum Items<'a> {
     /// Values of columns, with the columns of the row before, then the numbers of the rows.
-    Values(&'a [ColumnValue], &'a RowColumns),
+    Values(Set<'a>, &'a RowColumns),
     /// Columns as they leave.
     Columns(&'a [(ColumnId, Scalar)]),
 }

@@ -33,7 +33,9 @@ mod times;
 mod types;
 mod windows;
 
-pub(crate) use changes::{ChangeLowering, Items, assigned_columns, column_of_name, schema_in_hand};
+pub(crate) use changes::{
+    CLAUSE_COLUMN, ChangeLowering, Items, Set, assigned_columns, column_of_name, schema_in_hand,
+};
 pub(crate) use rows::lower_row;
 pub(crate) use tables::Tables;
 pub(crate) use types::parameter_type;
@@ -141,6 +143,20 @@ pub(crate) fn lower(
     parameters: &[SqlType],
 ) -> Result<LogicalPlan> {
     lower_beside(query, planner, (tables, &KnownTables::default()), parameters)
+}
+
+/// Returns the plan of a view's query; common tables that are computed once have no position in it.
+pub(crate) fn lower_view(
+    query: &BoundQuery,
+    planner: &PlannerState,
+    tables: &Tables,
+) -> Result<LogicalPlan> {
+    let mut lowering = Lowering::new(planner, tables, &[]);
+    let plan = shown(typed(lowering.query(query)?, query)?)?;
+    match lowering.shared.is_empty() {
+        true => Ok(plan),
+        false => missing("a common table that is computed once, in a view"),
+    }
 }
 
 /// Common tables whose rows are there.

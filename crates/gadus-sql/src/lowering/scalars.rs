@@ -7,6 +7,7 @@ use crate::executor::check_cancelled;
 use crate::subqueries::Only;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::DFSchema;
+use datafusion::functions::core::expr_fn::get_field;
 use datafusion::logical_expr::{Expr, Operator, binary_expr, is_not_null, is_null, lit};
 use gadus_binder::bound::{Scalar, ScalarKind};
 use gadus_syntax::ast::BooleanTest;
@@ -68,7 +69,8 @@ impl Lowering<'_> {
             }
             ScalarKind::Value(function) => self.value_function(*function),
             ScalarKind::Array(elements) => self.array(elements, scalar.data_type, schema),
-            ScalarKind::Row(_) | ScalarKind::Field { .. } => missing("a row as a value"),
+            ScalarKind::Row(_) => missing("a row as a value"),
+            ScalarKind::Field { operand, index } => self.field_of_row(operand, *index, schema),
             ScalarKind::Subscript { operand, items } => match document_kind(operand.data_type.id) {
                 Some(_) => self.document_subscript(operand, items, schema),
                 None => self.subscript((operand, items), scalar.span, schema),
@@ -91,6 +93,19 @@ impl Lowering<'_> {
         match data_type {
             DataType::Boolean => Ok(expr),
             other => missing(format!("a condition of type {other}")),
+        }
+    }
+
+    /// Lowers a field of a row that a query gives.
+    fn field_of_row(&mut self, operand: &Scalar, index: usize, schema: &DFSchema) -> Result<Typed> {
+        let row = self.scalar(operand, schema)?;
+        let DataType::Struct(fields) = &row.data_type else { return missing("a field of a row") };
+        match fields.get(index) {
+            Some(field) => {
+                let data_type = field.data_type().clone();
+                Ok(Typed::new(get_field(row.expr, field_name(index)), data_type))
+            }
+            None => missing("a field that the row does not have"),
         }
     }
 
@@ -163,6 +178,11 @@ fn same_truth(operand: Expr, truth: bool) -> Expr {
 
 fn other_truth(operand: Expr, truth: bool) -> Expr {
     binary_expr(operand, Operator::IsDistinctFrom, lit(truth))
+}
+
+/// Returns the name of a field of a row.
+pub(super) fn field_name(index: usize) -> String {
+    format!("f{index}")
 }
 
 /// Connects conditions as a tree whose depth is the logarithm of their number.

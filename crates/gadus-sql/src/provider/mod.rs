@@ -26,7 +26,7 @@ pub(crate) use functions::place_functions;
 pub(crate) use scan::ScanExec;
 pub(crate) use system::{SYSTEM_SCHEMA, System};
 pub(crate) use table::is_snapshot_table;
-pub(crate) use views::{SCANS_MAX, scans};
+pub(crate) use views::{BoundView, SCANS_MAX, bound_view, scans};
 
 use crate::progress::Progress;
 use gadus_base::Account;

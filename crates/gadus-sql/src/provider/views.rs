@@ -4,8 +4,12 @@
 //!   called by now, with the columns that were there then, under their names of then.
 
 use super::catalog::SnapshotSchema;
+use crate::analysis::{ViewCatalog, bound_query, unnested};
 use crate::enums;
 use crate::error::{limit, to_datafusion};
+use crate::executor::check_cancelled;
+use crate::lowering::{Tables, lower_view};
+use crate::room::with_room;
 use crate::session::view_statement;
 use arrow::datatypes::Schema;
 use datafusion::catalog::TableProvider;
@@ -17,7 +21,7 @@ use datafusion::error::Result;
 use datafusion::execution::SessionState as PlannerState;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use datafusion::sql::parser::Statement as PlannerStatement;
-use gadus_engine::{Error, UsedRelation, ViewSchema};
+use gadus_engine::{ColumnType, Error, Snapshot, UsedRelation, ViewSchema};
 use std::sync::Arc;
 
 /// Views that read one another, one above the other.
@@ -39,11 +43,18 @@ impl SnapshotSchema {
         };
         let mut planner = PlannerState::clone(planner);
         planner.register_catalog_list(Arc::new(catalog));
-        let mut statement = view_statement(&view.query).map_err(to_datafusion)?;
-        let resolved = enums::resolve(self.catalog.snapshot(), &mut statement);
-        resolved.map_err(to_datafusion)?;
-        let statement = PlannerStatement::Statement(Box::new(statement));
-        let plan = planner.statement_to_plan(statement).await?;
+        let bound =
+            bound_view(self.catalog.snapshot(), &planner, (&view.query, &view.uses)).await?;
+        let plan = match bound.filter(|bound| has_types(&bound.plan, &view)) {
+            Some(bound) => bound.plan,
+            None => {
+                let mut statement = view_statement(&view.query).map_err(to_datafusion)?;
+                let resolved = enums::resolve(self.catalog.snapshot(), &mut statement);
+                resolved.map_err(to_datafusion)?;
+                let statement = PlannerStatement::Statement(Box::new(statement));
+                planner.statement_to_plan(statement).await?
+            }
+        };
         let scans = scans(&plan)?;
         if scans > SCANS_MAX {
             let name = &view.name;
@@ -85,6 +96,39 @@ impl SnapshotSchema {
         let items = items.collect::<Vec<_>>();
         Ok(Some(Arc::new(ViewTable::new(scan.project(items)?.build()?, None))))
     }
+}
+
+/// Plan of a view's bound query.
+pub(crate) struct BoundView {
+    pub(crate) plan: LogicalPlan,
+    /// Names of its columns.
+    pub(crate) names: Vec<String>,
+}
+
+/// Plans the query of a view that reads these relations from its bound tree; `None` if it has no such plan.
+pub(crate) async fn bound_view(
+    snapshot: &Snapshot,
+    planner: &PlannerState,
+    (query, uses): (&str, &[UsedRelation]),
+) -> Result<Option<BoundView>> {
+    let catalog = ViewCatalog::new(snapshot, uses);
+    let bound = with_room(true, || bound_query(&catalog, query));
+    let Ok(bound) = bound.and_then(|bound| unnested(bound).map_err(Some)) else { return Ok(None) };
+    let tables = Tables::find(&**planner.catalog_list(), &catalog.into_found()).await?;
+    let plan = with_room(true, || lower_view(&bound.query, planner, &tables));
+    check_cancelled()?;
+    let names = bound.query.outputs.iter().map(|output| output.name.clone()).collect();
+    Ok(plan.ok().map(|plan| BoundView { plan, names }))
+}
+
+/// Returns true if the columns of a plan have the types that a view had when it was made.
+fn has_types(plan: &LogicalPlan, view: &ViewSchema) -> bool {
+    let fields = plan.schema().fields();
+    fields.len() == view.columns.len()
+        && fields
+            .iter()
+            .zip(&view.columns)
+            .all(|(field, column)| ColumnType::from_field(field) == column.column_type)
 }
 
 /// Whether a relation is as a view knows it.

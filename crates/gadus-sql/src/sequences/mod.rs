@@ -17,12 +17,35 @@ use datafusion::sql::sqlparser::ast::{
 };
 use gadus_base::TableId;
 use gadus_engine::{
-    Engine, Error, ErrorKind, Reason, Result, Sequence, SequencePosition, Snapshot, Transaction,
+    Engine, Error, ErrorKind, Reason, Result, Sequence, SequencePosition, SequenceShape, Snapshot,
+    Transaction,
 };
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+
+/// Returns the options by which a sequence differs from one that is created without any.
+#[must_use]
+pub fn sequence_options(shape: &SequenceShape) -> String {
+    let mut text = String::new();
+    let Ok(plain) = SequenceShape::new(shape.column_type, shape.increment) else { return text };
+    let options = [
+        (shape.increment != 1, "INCREMENT BY", shape.increment),
+        (shape.least != plain.least, "MINVALUE", shape.least),
+        (shape.greatest != plain.greatest, "MAXVALUE", shape.greatest),
+        (shape.start != plain.start, "START WITH", shape.start),
+    ];
+    for (_, option, number) in options.iter().filter(|(is_said, ..)| *is_said) {
+        // Writing to a String cannot fail.
+        let _ = write!(text, " {option} {number}");
+    }
+    if shape.cycles {
+        text.push_str(" CYCLE");
+    }
+    text
+}
 
 /// What a session remembers of sequences.
 #[derive(Debug, Default)]

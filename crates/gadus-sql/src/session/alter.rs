@@ -3,6 +3,7 @@
 //! - Rows are not written again but where a column takes another type, or each row a value of its own.
 //! - What the rows must be for the new shape is seen while nobody else changes them.
 
+mod moving;
 mod respelling;
 mod storage;
 

@@ -59,6 +59,9 @@ impl Session {
                 let message = format!("column \"{}\" is in a primary key", column.name);
                 return Err(input(message).because(Reason::InvalidDefinition));
             }
+            AlterColumnOperation::DropNotNull if column.identity.is_some() => {
+                return Err(is_identity(schema, place));
+            }
             AlterColumnOperation::DropNotNull => column.nullable = true,
             AlterColumnOperation::SetDataType { data_type, using, .. } => {
                 let using = using.as_ref();

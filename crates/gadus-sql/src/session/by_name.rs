@@ -126,6 +126,8 @@ pub(super) fn parse_prepare(text: &str) -> Result<Prepared> {
         calls_settings: false,
         calls_sequences: false,
         reads_settings: false,
+        // It changes nothing itself.
+        changes_within: false,
         ..prepared
     })
 }

@@ -1,31 +1,37 @@
 //! CREATE TABLE, CREATE TABLE AS, and DROP.
 
+mod like;
+mod schema_elements;
+
+pub(super) use like::respell;
+
 use super::bound_changes::ChangeText;
 use super::bound_queries::QueryText;
 use super::comments::{comment, comment_on_columns};
 use super::enums::{alter_type, create_type, drop_type, drop_types};
 use super::foreign_keys;
 use super::functions::drop_functions;
-use super::indexes::{add_to, drop_indexes, of_table, rename_index};
-use super::modify::{folded, table_name};
+use super::indexes::{Wanted, add_to, drop_indexes, of_table, rename_index};
+use super::modify::{folded, refuse_extras, table_name};
 use super::numbering::{add_numbering, is_identity_option, numbered};
 use super::query_parts::query_within;
-use super::schemas::{create_schema, drop_schemas};
+use super::schemas::{create_schema, drop_schemas, schema_name};
 use super::sequences::{create_sequence, drop_sequence, drop_sequences, free_owned};
 use super::users::drop_users;
 use super::views::{drop_readers, drop_views};
 use super::{Outcome, Session};
 use crate::enums::known_or_text;
-use crate::error::{input, unsupported};
+use crate::error::{coded, input, unsupported};
 use crate::types::{column_type, serial_type};
 use crate::value::Value;
 use datafusion::sql::sqlparser::ast::{
     AlterIndexOperation, CheckConstraint, ColumnDef, ColumnOption, ColumnOptionDef, CreateTable,
-    Expr, ObjectName, ObjectType, OnCommit, PrimaryKeyConstraint, Statement, TableConstraint,
+    Expr, ObjectName, ObjectType, OnCommit, PrimaryKeyConstraint, SchemaName, Statement,
+    TableConstraint,
 };
 use gadus_engine::{
     ColumnDefinition, ColumnType, DefaultValue, Error, ErrorKind, ForeignKey, Result, Snapshot,
-    TableSchema, Transaction,
+    TableSchema, Transaction, schema_and_name,
 };
 
 impl Session {
@@ -36,21 +42,27 @@ impl Session {
         parameters: &[Value],
     ) -> Result<Outcome> {
         let statement = &*change.prepared.statement;
+        let (statement, indexes) = like::expanded(&transaction.snapshot(), statement)?;
+        let statement = &*statement;
         let resolved = Self::with_column_types(&transaction.snapshot(), statement)?;
         let statement = resolved.as_ref().unwrap_or(statement);
         match statement {
             Statement::CreateTable(create) => {
-                self.create_table(transaction, (change, create), parameters).await
+                self.create_table(transaction, (change, create, indexes), parameters).await
             }
             Statement::AlterTable(alter) => self.alter_table(transaction, alter).await,
-            Statement::CreateView(create) => self.create_view(transaction, create).await,
+            Statement::CreateView(create) => self.create_view(transaction, (change, create)).await,
             Statement::CreateIndex(create) => self.create_index(transaction, create).await,
             Statement::AlterIndex { name, operation } => {
                 let AlterIndexOperation::RenameIndex { index_name } = operation;
                 rename_index(transaction, name, index_name)
             }
-            Statement::CreateSchema { schema_name, if_not_exists, .. } => {
-                create_schema(transaction, (schema_name, *if_not_exists))
+            Statement::CreateSchema { schema_name: name, if_not_exists, .. } => {
+                let done = create_schema(transaction, (name, *if_not_exists))?;
+                if let SchemaName::Simple(name) = name {
+                    self.create_elements(transaction, change, &schema_name(name)?).await?;
+                }
+                Ok(done)
             }
             Statement::CreateType { name, representation } => {
                 create_type(transaction, name, representation.as_ref())
@@ -97,21 +109,16 @@ impl Session {
     async fn create_table(
         &self,
         transaction: &mut Transaction,
-        (change, create): (&ChangeText<'_>, &CreateTable),
+        (change, create, indexes): (&ChangeText<'_>, &CreateTable, Vec<Wanted>),
         parameters: &[Value],
     ) -> Result<Outcome> {
-        if create.external {
-            return Err(unsupported("an external table"));
-        }
-        if !matches!(create.on_commit, None | Some(OnCommit::PreserveRows)) {
-            return Err(unsupported("ON COMMIT DROP and ON COMMIT DELETE ROWS"));
-        }
-        if create.partition_of.is_some() {
-            return Err(unsupported("PARTITION OF"));
-        }
-        if create.inherits.is_some() {
-            return Err(unsupported("a table that INHERITS from others"));
-        }
+        let is_kept = matches!(create.on_commit, None | Some(OnCommit::PreserveRows));
+        refuse_extras(&[
+            (create.external, "an external table"),
+            (!is_kept, "ON COMMIT DROP and ON COMMIT DELETE ROWS"),
+            (create.partition_of.is_some(), "PARTITION OF"),
+            (create.inherits.is_some(), "a table that INHERITS from others"),
+        ])?;
         let name = table_name(&create.name)?;
         if transaction.snapshot().has_relation(&name) {
             if create.if_not_exists {
@@ -126,6 +133,7 @@ impl Session {
             let numbered = numbered(&create.columns)?;
             let mut schema = TableSchema::new(&name, columns, key)?;
             self.add_constraints(&transaction.snapshot(), create, &mut schema)?;
+            add_to(&mut schema, &transaction.snapshot(), indexes);
             let mut schema = transaction.create_table(&schema)?;
             for (place, numbering) in numbered {
                 schema = add_numbering(transaction, &schema, (place, numbering))?;
@@ -292,10 +300,17 @@ pub(super) fn definition(column: &ColumnDef) -> Result<ColumnDefinition> {
             ColumnOption::Default(expr) => {
                 definition.default = Some(DefaultValue(expr.to_string()));
             }
+            ColumnOption::Collation(name) if is_of_bytes(name) => {}
             other => return Err(unsupported(&format!("the column constraint {other}"))),
         }
     }
     Ok(definition)
+}
+
+/// Returns true for collations that order texts as all texts are ordered here: by their bytes.
+pub(super) fn is_of_bytes(collation: &ObjectName) -> bool {
+    let name = collation.0.last().and_then(|part| part.as_ident());
+    name.is_some_and(|name| ["C", "POSIX", "default", "ucs_basic"].contains(&name.value.as_str()))
 }
 
 /// The conditions that stand behind a column, with their names.
@@ -330,7 +345,12 @@ fn key_of(create: &CreateTable, columns: &[ColumnDefinition]) -> Result<Vec<usiz
     }
     match keys.len() {
         0 | 1 => Ok(keys.pop().unwrap_or_default()),
-        _ => Err(input("a table has one primary key")),
+        _ => {
+            let name = table_name(&create.name)?;
+            let name = schema_and_name(&name).1;
+            let message = format!("multiple primary keys for table \"{name}\" are not allowed");
+            Err(coded("42P16", message))
+        }
     }
 }
 

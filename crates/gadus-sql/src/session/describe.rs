@@ -394,7 +394,10 @@ fn columns_of(statement: &Statement, plan: &LogicalPlan) -> SchemaRef {
 }
 
 fn is_change(statement: &Statement) -> bool {
-    matches!(statement, Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_))
+    matches!(
+        statement,
+        Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) | Statement::Merge(_)
+    )
 }
 
 /// What SHOW gives: one text under the setting's name.

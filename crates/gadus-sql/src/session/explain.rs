@@ -2,6 +2,7 @@
 
 use super::as_queries::describe;
 use super::asked::{Asked, Source};
+use super::bound_changes::ChangeText;
 use super::bound_queries::{left_to_text, with_values};
 use super::cancel::Flag;
 use super::probes::query_below;
@@ -38,6 +39,16 @@ impl Session {
         }
         let is_query =
             matches!(request.statement, Statement::Query(query) if query.locks.is_empty());
+        if prepared.changes_within {
+            // What cannot be carried out cannot be explained.
+            let change =
+                ChangeText { prepared: &inner(prepared, &request), names: self.names(state) };
+            self.describe_within(&change, state.snapshot(&self.engine)?).await?;
+            let operator = Operator::alone(verb_within(request.statement), "", Figures::default());
+            return self
+                .explain_written(state, (prepared, request), parameters, (operator, flag))
+                .await;
+        }
         let compiled = Compiled::compile(request.statement, &state.snapshot(&self.engine)?);
         let lines = match &compiled {
             Some(compiled) if compiled.scans() => {
@@ -63,6 +74,20 @@ impl Session {
                 let planned = self.plan_of(state, &query, parameters, false).await?;
                 operator.inputs.push(Operator::of_plan(&*planned.physical));
             }
+            return Explained { operator, run: None }.shown(request.format).map(Some);
+        }
+        self.explain_written(state, (prepared, request), parameters, (operator, flag)).await
+    }
+
+    /// Explains a statement that is one operator, with what it took if it is to run.
+    async fn explain_written(
+        &self,
+        state: &mut State,
+        (prepared, request): (&Prepared, Request<'_>),
+        parameters: &[Value],
+        (mut operator, flag): (Operator, &Flag),
+    ) -> Result<Option<Outcome>> {
+        if !request.runs {
             return Explained { operator, run: None }.shown(request.format).map(Some);
         }
         let run = self.run_as_always(state, &inner(prepared, &request), parameters, flag).await?;
@@ -187,6 +212,16 @@ async fn drained(mut rows: RowStream) -> Result<u64> {
         count += batch.num_rows() as u64;
     }
     Ok(count)
+}
+
+/// Returns the name of a statement whose WITH changes rows.
+fn verb_within(statement: &Statement) -> &'static str {
+    match statement {
+        Statement::Query(_) => "SELECT with changes in WITH",
+        Statement::Insert(_) => "INSERT with changes in WITH",
+        Statement::Update(_) => "UPDATE with changes in WITH",
+        _ => "DELETE with changes in WITH",
+    }
 }
 
 /// What a statement that is not planned as a whole is called.

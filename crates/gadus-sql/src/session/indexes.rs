@@ -4,6 +4,7 @@
 //! - One that is new is written from the rows that are there, while nobody else changes them; where the transaction
 //!   itself has written rows of the table, the table is written anew.
 
+use super::define::is_of_bytes;
 use super::modify::{folded, table_name, target};
 use super::{Outcome, Session, foreign_keys};
 use crate::error::{input, unsupported};
@@ -13,8 +14,8 @@ use datafusion::sql::sqlparser::ast::{
     NullsDistinctOption, ObjectName, TableConstraint, UniqueConstraint,
 };
 use gadus_engine::{
-    Error, ErrorKind, ForeignKey, IndexDefinition, Reason, Result, Snapshot, TableSchema,
-    Transaction,
+    ColumnType, Error, ErrorKind, ForeignKey, IndexDefinition, Reason, Result, Snapshot,
+    TableSchema, Transaction,
 };
 use std::sync::Arc;
 
@@ -24,6 +25,13 @@ pub(super) struct Wanted {
     columns: Vec<usize>,
     unique: bool,
     constraint: bool,
+}
+
+impl Wanted {
+    /// Creates an index that is no constraint, and gets a name that no other has.
+    pub(super) fn unnamed(columns: Vec<usize>, unique: bool) -> Self {
+        Self { name: None, columns, unique, constraint: false }
+    }
 }
 
 impl Session {
@@ -214,13 +222,21 @@ fn owner_of(snapshot: &Snapshot, name: &str) -> Option<Arc<TableSchema>> {
 fn places(schema: &TableSchema, columns: &[IndexColumn]) -> Result<Vec<usize>> {
     let mut places = Vec::with_capacity(columns.len());
     for IndexColumn { column, operator_class } in columns {
-        let (Expr::Identifier(name), None) = (&column.expr, operator_class) else {
+        let expr = match &column.expr {
+            Expr::Collate { expr, collation } if is_of_bytes(collation) => expr,
+            expr => expr,
+        };
+        let Expr::Identifier(name) = expr else {
             return Err(unsupported("an index over anything but columns"));
         };
         let place = schema.column_index(&folded(name)).ok_or_else(|| {
             let message = format!("column \"{}\" does not exist", folded(name));
             Error::new(ErrorKind::NotFound, message).because(Reason::UnknownColumn)
         })?;
+        let of = schema.columns[place].column_type;
+        if let Some(class) = operator_class.as_ref().filter(|class| !is_known_class(of, class)) {
+            return Err(unsupported(&format!("operator class {class} of type {of}")));
+        }
         if places.contains(&place) {
             let message = format!("column \"{}\" appears twice in an index", folded(name));
             return Err(input(message).because(Reason::DuplicateColumn));
@@ -228,6 +244,27 @@ fn places(schema: &TableSchema, columns: &[IndexColumn]) -> Result<Vec<usize>> {
         places.push(place);
     }
     Ok(places)
+}
+
+/// Returns true for operator classes by which values are equal that are equal otherwise, too: the order of an index serves
+/// lookups alone.
+fn is_known_class(of: ColumnType, class: &ObjectName) -> bool {
+    let class = class.to_string().to_ascii_lowercase();
+    let classes: &[&str] = match of {
+        ColumnType::Int16 => &["int2_ops"],
+        ColumnType::Int32 => &["int4_ops"],
+        ColumnType::Int64 => &["int8_ops"],
+        ColumnType::Text | ColumnType::Characters(_) => &[
+            "text_ops",
+            "text_pattern_ops",
+            "varchar_ops",
+            "varchar_pattern_ops",
+            "bpchar_ops",
+            "bpchar_pattern_ops",
+        ],
+        _ => &[],
+    };
+    classes.contains(&class.as_str())
 }
 
 fn refuse_kinds(create: &CreateIndex) -> Result<()> {

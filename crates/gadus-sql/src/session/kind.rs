@@ -67,7 +67,7 @@ impl Prepared {
     /// What kind of statement it is.
     #[must_use]
     pub fn kind(&self) -> StatementKind {
-        if self.changes_within {
+        if self.changes_within && !matches!(self.statement(), Statement::Explain { .. }) {
             return StatementKind::Other;
         }
         match self.statement() {

@@ -94,6 +94,12 @@ pub(super) fn numbering(column: &ColumnDef) -> Result<Option<Numbering>> {
             _ => {}
         }
     }
+    let is_nullable =
+        column.options.iter().any(|option| matches!(option.option, ColumnOption::Null));
+    if found.is_some() && is_nullable {
+        let message = format!("conflicting NULL/NOT NULL declarations for column {name}");
+        return Err(input(message).because(Reason::Syntax));
+    }
     let has_default =
         column.options.iter().any(|option| matches!(option.option, ColumnOption::Default(_)));
     if found.is_some() && has_default {

@@ -7,7 +7,7 @@
 
 use super::Session;
 use super::assigned::Assigned;
-use super::bound_changes::RowsInHand;
+use super::bound_changes::{RowsInHand, SetDefaults};
 use super::modify::{column_index, folded, is_default, rows_of};
 use super::relations::{Asks, Relation};
 use crate::error::{coded, from_parser, input, unsupported};
@@ -46,8 +46,9 @@ pub(super) struct OnKey<'a> {
 pub(super) enum RowUpdate<'a> {
     /// As it is written, with values of parameters.
     Written(&'a DoUpdate, &'a [Value]),
-    /// As it is bound: the columns that are set, and the plan of their values over both rows.
-    Planned(Vec<usize>, Box<RowsInHand>),
+    /// As it is bound: the columns that are set, the plan of their values over both rows, and the columns that are set to
+    /// their defaults.
+    Planned { columns: Vec<usize>, defaults: SetDefaults, rows: Box<RowsInHand> },
 }
 
 /// The number of an index of which no two rows have the same values, and the places of its columns.
@@ -202,10 +203,16 @@ impl Session {
                 let arrays = |found: &[ArrayRef]| assigned.arrays(schema, found);
                 NewValues::of(assigned.columns(), &found, arrays)
             }
-            RowUpdate::Planned(columns, rows) => {
+            RowUpdate::Planned { columns, defaults, rows } => {
                 rows.put(old.iter().chain(&excluded.columns).cloned().collect())?;
                 let found = self.run_over(rows).await?.collect().await?;
-                NewValues::of(columns, &found, |found| Ok(found.to_vec()))
+                let mut new = NewValues::of(columns, &found, |found| Ok(found.to_vec()))?;
+                let from = (&**schema, &snapshot);
+                let filled = self.default_values(from, &defaults.filled, new.places.len()).await?;
+                new.columns.extend(defaults.filled.iter().chain(&defaults.generated));
+                new.values.extend(filled.into_iter().map(|array| vec![array]));
+                new.values.resize(new.columns.len(), Vec::new());
+                Ok(new)
             }
         }
     }
@@ -251,7 +258,7 @@ impl RowUpdate<'_> {
     fn may_fail(&self, of: (&TableSchema, &Ident)) -> bool {
         match self {
             Self::Written(update, _) => !names_only_columns(of, update),
-            Self::Planned(..) => false,
+            Self::Planned { .. } => false,
         }
     }
 }

@@ -14,7 +14,7 @@ use super::setting_calls::is_call;
 use super::spelling::{begins_with, is_of_postgres, respell, table_as_query};
 use super::transact::take_deferrable;
 use super::with_before::{is_change, mean, take_with};
-use super::{Prepared, alter, cursors, merge};
+use super::{Prepared, alter, cursors, define, merge, no_effect};
 use crate::error::{from_parser, input, or_break};
 use crate::json::question_marks;
 use crate::provider::SYSTEM_SCHEMA;
@@ -114,10 +114,14 @@ fn parse_one(dialect: &dyn Dialect, tokens: Vec<TokenWithSpan>) -> Result<Statem
 
 /// Returns true for a statement that may have changes in its WITH.
 fn may_change_within(statement: &Statement) -> bool {
-    matches!(
-        statement,
-        Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_)
-    )
+    match statement {
+        Statement::Query(_)
+        | Statement::Insert(_)
+        | Statement::Update(_)
+        | Statement::Delete(_) => true,
+        Statement::Explain { statement, .. } => may_change_within(statement),
+        _ => false,
+    }
 }
 
 /// Returns the error of changes where they have no place.
@@ -143,8 +147,10 @@ fn rewrite_spellings(tokens: &mut Vec<TokenWithSpan>) {
     respell(tokens);
     sequence_spelling::respell(tokens);
     alter::respell(tokens);
+    define::respell(tokens);
     cursors::respell(tokens);
     merge::respell(tokens);
+    no_effect::respell(tokens);
 }
 
 /// Goes through a statement: gives its parameters their numbers, and bounds its levels.

@@ -2,6 +2,7 @@
 
 use super::bound_queries::bound_only;
 use super::cancel::Flag;
+use super::stand_ins::stand_in;
 use super::{Prepared, Session};
 use crate::analysis::diagnosed_syntax;
 use crate::error::from_datafusion;
@@ -111,7 +112,11 @@ impl Session {
             let is_unread =
                 error.reason() == Some(Reason::Syntax) || error.kind() == ErrorKind::Unsupported;
             let is_unread = is_unread && text.len() < LARGE_TEXT;
-            match is_unread.then(|| bound_only(text, error.clone())).flatten() {
+            let unread = || {
+                let bound = bound_only(text, error.clone());
+                bound.or_else(|| stand_in(text, error.clone()))
+            };
+            match is_unread.then(unread).flatten() {
                 Some(prepared) => Ok(prepared),
                 None => Err(diagnosed_syntax(error, text)),
             }

@@ -156,7 +156,8 @@ impl Session {
         if prepared.reads_settings {
             self.show_to_planner(state);
         }
-        self.expect_temporary(state, &prepared.statement)?;
+        let temporary = self.expect_temporary(state, prepared)?;
+        let prepared = temporary.as_ref().unwrap_or(prepared);
         let names = self.names(state);
         let snapshot = state.snapshot(&self.engine)?;
         flag.check()?;
@@ -171,8 +172,8 @@ impl Session {
             refuse_parameters(prepared, parameters)?;
             let explained =
                 Box::pin(self.explain_unplanned(state, (prepared, request), parameters, flag));
-            let explained = if is_deep { Roomy(explained).await? } else { explained.await? };
-            if let Some(outcome) = explained {
+            if let Some(outcome) = if is_deep { Roomy(explained).await? } else { explained.await? }
+            {
                 return Ok(outcome);
             }
         }

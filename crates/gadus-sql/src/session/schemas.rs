@@ -5,18 +5,20 @@
 //!   dropped by the next session that makes any.
 
 use super::define::drop_everything;
-use super::{Outcome, Session, State};
+use super::{Outcome, Prepared, Session, State};
 use crate::error::{input, unsupported};
 use crate::functions::Function;
 use crate::names::{Names, TEMPORARY_SCHEMAS, found, kept, resolve};
 use datafusion::sql::sqlparser::ast::{
-    CreateFunctionBody, Expr, ObjectName, SchemaName, Statement, Value,
+    CreateFunctionBody, Expr, ObjectName, SchemaName, Statement, Value, visit_relations,
 };
 use gadus_engine::{
     DefinitionKey, Engine, Error, ErrorKind, Reason, Result, SCHEMA_SEPARATOR, Snapshot,
     TEMPORARY_PREFIX, Transaction, schema_and_name,
 };
 use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
 
 impl Session {
     /// What names mean; none where they mean what they mean to everybody.
@@ -47,19 +49,52 @@ impl Session {
         Ok(format!("{TEMPORARY_PREFIX}{}", self.locker()?.id()))
     }
 
-    /// Prepares for a relation that goes with the session, where a statement makes one.
-    pub(super) fn expect_temporary(&self, state: &mut State, statement: &Statement) -> Result<()> {
+    /// Returns a CREATE VIEW of what goes with the session as one that goes with it, too; `None` for other statements.
+    fn with_temporary_view(&self, state: &State, prepared: &Prepared) -> Result<Option<Prepared>> {
+        let Statement::CreateView(create) = &*prepared.statement else { return Ok(None) };
+        if create.temporary || create.name.0.len() != 1 || state.temporary.is_empty() {
+            return Ok(None);
+        }
+        let Some(names) = self.names(state) else { return Ok(None) };
+        let Some(own) = names.temporary.as_deref() else { return Ok(None) };
+        let snapshot = state.snapshot(&self.engine)?;
+        let Statement::CreateView(resolved) = self.resolved(&names, &snapshot, &prepared.statement)
+        else {
+            return Ok(None);
+        };
+        let reads_own = visit_relations(&resolved.query, |name| {
+            let schema = name.0.first().and_then(|part| part.as_ident());
+            match name.0.len() > 1 && schema.is_some_and(|schema| schema.value == own) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        });
+        let mut temporary = create.clone();
+        temporary.temporary = true;
+        let statement = Arc::new(Statement::CreateView(temporary));
+        Ok(reads_own.is_break().then(|| Prepared { statement, ..prepared.clone() }))
+    }
+
+    /// Prepares for a relation that goes with the session, if a statement makes one; returns the statement if its view goes
+    /// with the session because of what it reads.
+    pub(super) fn expect_temporary(
+        &self,
+        state: &mut State,
+        prepared: &Prepared,
+    ) -> Result<Option<Prepared>> {
+        let view = self.with_temporary_view(state, prepared)?;
+        let statement = &*view.as_ref().unwrap_or(prepared).statement;
         let (name, is_temporary) = match statement {
             Statement::CreateTable(create) => (&create.name, create.temporary),
             Statement::CreateView(create) => (&create.name, create.temporary),
             Statement::CreateSequence { name, temporary, .. } => (name, *temporary),
-            _ => return Ok(()),
+            _ => return Ok(None),
         };
         let parts = name.0.iter().filter_map(|part| part.as_ident()).map(super::folded);
         let parts = parts.collect::<Vec<_>>();
         let is_in =
             matches!(parts.as_slice(), [schema, _] if TEMPORARY_SCHEMAS.contains(&schema.as_str()));
-        let Some(own) = parts.last().filter(|_| is_temporary || is_in) else { return Ok(()) };
+        let Some(own) = parts.last().filter(|_| is_temporary || is_in) else { return Ok(None) };
         if parts.len() > 1 && !is_in {
             let message = "cannot create temporary relation in non-temporary schema";
             return Err(input(message).because(Reason::InvalidDefinition));
@@ -72,7 +107,7 @@ impl Session {
         if !state.temporary.contains(&own) {
             state.temporary.push(own);
         }
-        Ok(())
+        Ok(view)
     }
 
     /// Drops what goes with the session.

@@ -279,6 +279,15 @@ fn retype(shape: &mut SequenceShape, name: &str) -> Result<()> {
 }
 
 /// Renames a sequence, also in the defaults that take its numbers.
+/// Gives a sequence another name, and the defaults that take its numbers.
+pub(super) fn move_sequence(
+    transaction: &mut Transaction,
+    sequence: &Sequence,
+    name: String,
+) -> Result<()> {
+    rename(transaction, &mut sequence.clone(), name)
+}
+
 fn rename(transaction: &mut Transaction, sequence: &mut Sequence, name: String) -> Result<()> {
     let users = users_of(&transaction.snapshot(), &sequence.name)?;
     let before = std::mem::replace(&mut sequence.name, name);

@@ -5,6 +5,7 @@
 
 use super::chosen::{Chosen, Lasts};
 use super::modify::is_default;
+use super::no_effect;
 use super::scanning::ScanSharing;
 use super::time_variables::zone_of_interval;
 use super::transact::{Modes, modes_of};
@@ -32,6 +33,9 @@ impl Session {
         if let Set::SetTransaction { modes, session, .. } = set {
             return set_transaction(state, modes, *session);
         }
+        if no_effect::is_back_to_user(set) {
+            return Ok(Outcome::Done("SET"));
+        }
         let Some(assignment) = assignment(set)? else { return Err(unsupported(&set.to_string())) };
         self.assign(state, &assignment)?;
         Ok(Outcome::Done("SET"))
@@ -46,6 +50,9 @@ impl Session {
             }
             Reset::ConfigurationParameter(name) => {
                 let name = name.to_string().to_ascii_lowercase();
+                if let Some(outcome) = no_effect::reset(&name) {
+                    return Ok(outcome);
+                }
                 if name == "gadus.statements" {
                     self.shared.statements.clear();
                     return Ok(Outcome::Done("RESET"));

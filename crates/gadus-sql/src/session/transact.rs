@@ -218,7 +218,7 @@ pub(super) fn commit(state: &mut State) -> Result<Outcome> {
 pub(super) fn refuse_in_transaction(state: &State, what: &str) -> Result<()> {
     match state.transaction {
         Some(_) => {
-            let message = format!("{what} is not possible in a transaction");
+            let message = format!("{what} cannot run inside a transaction block");
             Err(input(message).because(Reason::OpenTransaction))
         }
         None => Ok(()),

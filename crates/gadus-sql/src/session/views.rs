@@ -1,5 +1,8 @@
 //! CREATE VIEW, DROP VIEW, and what views cost the statements that name them.
 
+mod bound;
+
+use super::bound_changes::ChangeText;
 use super::columns::postgres_names;
 use super::files::take_files;
 use super::frames::names_frame;
@@ -10,7 +13,7 @@ use super::reads::reads;
 use super::{Outcome, Session};
 use crate::error::{from_datafusion, from_parser, input, limit, unsupported};
 use crate::names::kept;
-use crate::provider::{SCANS_MAX, scans};
+use crate::provider::{BoundView, SCANS_MAX, scans};
 use datafusion::common::TableReference;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::parser::Statement as PlannerStatement;
@@ -62,7 +65,7 @@ impl Session {
     pub(super) async fn create_view(
         &self,
         transaction: &mut Transaction,
-        create: &CreateView,
+        (change, create): (&ChangeText<'_>, &CreateView),
     ) -> Result<Outcome> {
         refuse_kinds(create)?;
         let name = table_name(&create.name)?;
@@ -70,29 +73,25 @@ impl Session {
         if create.if_not_exists && snapshot.has_relation(&name) {
             return Ok(Outcome::Done("CREATE VIEW"));
         }
-        let query = create.query.to_string();
-        let prepared = super::parse(&query)?;
-        if prepared.parameters() > 0 {
-            return Err(input("there is no parameter $1"));
-        }
-        if prepared.calls_sequences {
-            return Err(unsupported("a view that takes numbers of sequences"));
-        }
-        let mut statement = view_statement(&query)?;
-        self.refuse_passing(&snapshot, &statement).await?;
-        is_deep_by_views(&snapshot, &statement)?;
-        let uses = self.uses(&snapshot, &query, &statement)?;
+        let (query, uses, bound) = self.viewed(&snapshot, (change, create)).await?;
         if !is_temporary(&name) && uses.iter().any(|used| is_temporary(&used.name)) {
-            return Err(unsupported(
-                "a view of what goes with a session: CREATE TEMP VIEW; else it",
-            ));
+            let message = "cannot create temporary relation in non-temporary schema";
+            return Err(input(message).because(Reason::InvalidDefinition));
         }
-        let context = self.planner(snapshot.clone(), &mut statement).await?;
-        let planned = plan(&context, statement, &[]).await?;
+        let (planned, names) = match bound {
+            Some(BoundView { plan, names }) => (plan, names),
+            None => {
+                let mut statement = view_statement(&query)?;
+                let names = postgres_names(super::parse(&query)?.statement());
+                let context = self.planner(snapshot.clone(), &mut statement).await?;
+                (plan(&context, statement, &[]).await?, names)
+            }
+        };
         let scans = scans(&planned).map_err(from_datafusion)?;
         // What its types do not allow is said now, not when somebody reads it.
+        let context = self.planner_of_tables(snapshot.clone(), self.reading())?;
         context.state().optimize(&planned).map_err(from_datafusion)?;
-        let columns = columns(&prepared.statement, &planned, create)?;
+        let columns = columns(names, &planned, create)?;
         let mut view = ViewSchema::new(&name, query, columns, uses)?;
         view.scans = u32::try_from(scans.max(1)).unwrap_or(u32::MAX);
         if create.or_replace
@@ -127,7 +126,7 @@ impl Session {
         query: &str,
         statement: &Statement,
     ) -> Result<Vec<UsedRelation>> {
-        let said = Said::of(query, statement)?;
+        let said = Said::of(query, Some(statement))?;
         let statement = PlannerStatement::Statement(Box::new(statement.clone()));
         let references = self.shared.planner.resolve_table_references(&statement);
         let mut uses = Vec::new();
@@ -137,20 +136,7 @@ impl Session {
             if !seen.insert(name.clone()) {
                 continue;
             }
-            let column = |(id, name): (u32, &str)| {
-                let is_used = said.everything || said.words.contains(name);
-                UsedColumn { id, name: name.to_owned(), is_used }
-            };
-            let (id, columns) = if let Some(view) = snapshot.find_view(&name) {
-                let names = view.columns.iter().map(|column| column.name.as_str());
-                (view.id, (0..).zip(names).map(column).collect())
-            } else {
-                let table = snapshot.table(&name)?;
-                let columns = table.schema().columns.iter();
-                let columns = columns.map(|column| (column.id, column.name.as_str()));
-                (table.id(), columns.map(column).collect())
-            };
-            uses.push(UsedRelation { id, name, columns });
+            uses.push(said.used(snapshot, name)?);
         }
         Ok(uses)
     }
@@ -230,12 +216,11 @@ fn relation_name(reference: &TableReference) -> Result<String> {
 
 /// The columns of a view: the names that the statement gives, then those of its query.
 fn columns(
-    statement: &Statement,
+    mut names: Vec<String>,
     planned: &LogicalPlan,
     create: &CreateView,
 ) -> Result<Vec<ViewColumn>> {
     let fields = planned.schema().fields();
-    let mut names = postgres_names(statement);
     if names.len() != fields.len() {
         names = fields.iter().map(|field| field.name().clone()).collect();
     }
@@ -289,19 +274,42 @@ struct Said {
 }
 
 impl Said {
-    fn of(query: &str, statement: &Statement) -> Result<Self> {
+    /// Looks at a query; without a statement each `*` is taken for all columns.
+    fn of(query: &str, statement: Option<&Statement>) -> Result<Self> {
         let mut said = Self::default();
         let tokens = Tokenizer::new(&GenericDialect {}, query).tokenize();
         for token in tokens.map_err(|error| from_parser(&error.into()))? {
+            said.everything |= statement.is_none() && token == Token::Mul;
             let Token::Word(word) = token else { continue };
             said.everything |= word.keyword == Keyword::NATURAL;
+            said.everything |= statement.is_none() && word.keyword == Keyword::TABLE;
             said.words.insert(match word.quote_style {
                 Some(_) => word.value,
                 None => word.value.to_lowercase(),
             });
         }
-        let _ = statement.visit(&mut said);
+        if let Some(statement) = statement {
+            let _ = statement.visit(&mut said);
+        }
         Ok(said)
+    }
+
+    /// Returns what a query that says this reads of a relation.
+    fn used(&self, snapshot: &Snapshot, name: String) -> Result<UsedRelation> {
+        let column = |(id, name): (u32, &str)| {
+            let is_used = self.everything || self.words.contains(name);
+            UsedColumn { id, name: name.to_owned(), is_used }
+        };
+        let (id, columns) = if let Some(view) = snapshot.find_view(&name) {
+            let names = view.columns.iter().map(|column| column.name.as_str());
+            (view.id, (0..).zip(names).map(column).collect())
+        } else {
+            let table = snapshot.table(&name)?;
+            let columns = table.schema().columns.iter();
+            let columns = columns.map(|column| (column.id, column.name.as_str()));
+            (table.id(), columns.map(column).collect())
+        };
+        Ok(UsedRelation { id, name, columns })
     }
 
     fn body(&mut self, body: &SetExpr) {

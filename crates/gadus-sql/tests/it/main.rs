@@ -10,6 +10,7 @@ mod bound_queries;
 mod chains;
 mod complex;
 mod conditions;
+mod definitions;
 mod diagnosis;
 mod documents;
 mod dynamic;

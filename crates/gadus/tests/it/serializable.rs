@@ -239,7 +239,7 @@ fn a_table_that_was_read_and_is_another_since_is_refused() {
             (&["SELECT n FROM seen WHERE id = 1"], "DROP VIEW seen"),
             (
                 &["SELECT n FROM seen WHERE id = 1"],
-                "CREATE OR REPLACE VIEW seen AS SELECT id, 1 AS n FROM t",
+                "CREATE OR REPLACE VIEW seen AS SELECT id, CAST(1 AS BIGINT) AS n FROM t",
             ),
             (&["SELECT count(*) FROM b WHERE id = 1"], "ALTER TABLE b ADD COLUMN more BIGINT"),
             (&["SELECT count(*) FROM b WHERE id = 1"], "TRUNCATE b"),

@@ -90,13 +90,16 @@ fn temporary_tables_are_tables() {
     assert_eq!(rows(&other, "SELECT count(*) FROM t"), ["0"]);
     for (connection, sql) in [
         (&one, "CREATE TABLE kept (t INT REFERENCES t)"),
-        (&one, "CREATE VIEW v AS SELECT * FROM t"),
         (&one, "CREATE TEMP TABLE main.x (a INT)"),
         (&one, "CREATE TEMP TABLE x (a INT) ON COMMIT DROP"),
         (&other, "SELECT * FROM large"),
     ] {
         refused(connection, sql);
     }
+    // A view of what goes with the session goes with it, too.
+    run(&one, "CREATE VIEW v AS SELECT count(*) AS n FROM t");
+    assert_eq!(rows(&one, "SELECT n FROM v"), ["999"]);
+    refused(&other, "SELECT n FROM v");
 }
 
 /// The tables that a file has, those of sessions among them.

@@ -17,6 +17,20 @@ pub(in crate::session) const DROP_EXPRESSION: &str = "gadus.drop_expression";
 pub(in crate::session) const IF_EXISTS: &str = "gadus.if_exists";
 pub(in crate::session) const IDENTITY: &str = "gadus.identity";
 pub(in crate::session) const GENERATED: &str = "gadus.generated";
+pub(in crate::session) const SCHEMA: &str = "gadus.schema";
+pub(in crate::session) const CONSTRAINT: &str = "gadus.constraint";
+pub(in crate::session) const DEFERRABLE: &str = "gadus.deferrable";
+pub(in crate::session) const UNSUPPORTED: &str = "gadus.unsupported";
+
+/// Beginnings of actions that are not supported, each with its name in the error.
+const UNSUPPORTED_ACTIONS: [(&str, &str); 6] = [
+    ("attach partition", "ATTACH PARTITION"),
+    ("detach partition", "DETACH PARTITION"),
+    ("inherit", "INHERIT"),
+    ("no inherit", "NO INHERIT"),
+    ("of", "OF"),
+    ("not of", "NOT OF"),
+];
 
 /// Respells a statement.
 pub(in crate::session) fn respell(tokens: &mut Vec<TokenWithSpan>) {
@@ -147,7 +161,27 @@ fn action_text(words: &[Token]) -> Option<Vec<Token>> {
     if is(0, "cluster") && is(1, "on") {
         return Some(option(vec![(INDEX, quoted(words.get(2)?)?)]));
     }
-    if !is(0, "alter") || is(1, "constraint") {
+    if is(0, "set") && is(1, "schema") && words.len() == 3 {
+        return Some(option(vec![(SCHEMA, quoted(&words[2])?)]));
+    }
+    let text = |text: &str| Token::SingleQuotedString(text.to_owned());
+    let known = UNSUPPORTED_ACTIONS.iter().find(|(action, _)| {
+        action.split(' ').enumerate().all(|(at, word)| is(at, word)) && words.len() > 1
+    });
+    if let Some((_, name)) = known {
+        return Some(option(vec![(UNSUPPORTED, text(name))]));
+    }
+    if is(0, "alter") && is(1, "constraint") {
+        let rest = words.get(3..).unwrap_or_default();
+        let is_deferred = (0..rest.len()).any(|at| {
+            let is = |at: usize, word: &str| rest.get(at).is_some_and(|known| is_word(known, word));
+            is(at, "deferred") || (is(at, "deferrable") && (at == 0 || !is(at - 1, "not")))
+        });
+        let mut pairs = vec![(CONSTRAINT, quoted(words.get(2)?)?)];
+        pairs.extend(is_deferred.then(|| (DEFERRABLE, on())));
+        return Some(option(pairs));
+    }
+    if !is(0, "alter") {
         return None;
     }
     let at = 1 + usize::from(is(1, "column"));

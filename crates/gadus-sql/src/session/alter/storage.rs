@@ -4,9 +4,11 @@ use super::super::Session;
 use super::super::constraints::no_constraint;
 use super::super::numbering::let_go;
 use super::super::sequences::{drop_sequence, set_options};
+use super::moving::{alter_constraint, move_to_schema};
 use super::no_column;
 use super::respelling::{
-    COLUMN, DROP_EXPRESSION, DROP_IDENTITY, GENERATED, IDENTITY, IF_EXISTS, INDEX, STORAGE,
+    COLUMN, CONSTRAINT, DEFERRABLE, DROP_EXPRESSION, DROP_IDENTITY, GENERATED, IDENTITY, IF_EXISTS,
+    INDEX, SCHEMA, STORAGE, UNSUPPORTED,
 };
 use crate::error::{input, unsupported};
 use crate::names::beside;
@@ -33,6 +35,15 @@ impl Session {
     ) -> Result<()> {
         let value = |name: &str| options.iter().find_map(|option| text_of(option, name));
         let if_exists = value(IF_EXISTS).is_some();
+        if let Some(action) = value(UNSUPPORTED) {
+            return Err(unsupported(&format!("ALTER TABLE … {action}")));
+        }
+        if let Some(name) = value(SCHEMA) {
+            return move_to_schema(transaction, schema, &name);
+        }
+        if let Some(name) = value(CONSTRAINT) {
+            return alter_constraint(schema, &name, value(DEFERRABLE).is_some());
+        }
         if let Some(column) = value(DROP_IDENTITY) {
             return drop_identity(transaction, schema, (&column, if_exists));
         }

@@ -1,8 +1,8 @@
 //! ON CONFLICT: the keys that it is about, and DO UPDATE.
 
 use super::rows::{RowsInHand, columns_of};
-use super::{Bound, Lowered, missing};
-use crate::lowering::{ChangeLowering, Items, NotLowered, assigned_columns};
+use super::{Bound, Lowered, SetDefaults};
+use crate::lowering::{ChangeLowering, Items, NotLowered, Set, assigned_columns};
 use crate::session::on_conflict::{OnKey, RowUpdate, UniqueKey, key_named};
 use gadus_binder::bound::{Arbiter, OnConflict, Scalar};
 use std::collections::BTreeSet;
@@ -18,23 +18,21 @@ pub(super) fn on_key(
         Some(arbiter) => vec![key(bound, conflict, arbiter)?],
     };
     let Some(update) = &conflict.update else { return Ok(OnKey { update: None, keys }) };
-    if !update.assignments.queries.is_empty() {
-        return missing("an assignment of a row");
-    }
     let mut columns = columns_of(&bound.schema, &conflict.existing)?;
     columns.extend(columns_of(&bound.schema, &update.excluded)?);
     let rows = RowsInHand::new(&bound.context, columns)?;
-    let values = &update.assignments.values;
+    let (values, defaults) = SetDefaults::take(&bound.schema, &update.assignments.values);
+    let set = Set { queries: &update.assignments.queries, values: &values };
     let predicate = update.predicate.as_ref();
     let plan = lowering.over(
         rows.table(),
         rows.ids(),
         predicate,
-        Items::Values(values, &conflict.existing),
+        Items::Values(set, &conflict.existing),
     )?;
-    let columns = assigned_columns(values);
-    let rows = rows.asked(bound.with_values(plan)?);
-    Ok(OnKey { update: Some(RowUpdate::Planned(columns, Box::new(rows))), keys })
+    let columns = assigned_columns(&values);
+    let rows = Box::new(rows.asked(bound.with_values(plan)?));
+    Ok(OnKey { update: Some(RowUpdate::Planned { columns, defaults, rows }), keys })
 }
 
 /// Returns the key that an arbiter means.

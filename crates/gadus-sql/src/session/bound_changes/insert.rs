@@ -1,8 +1,10 @@
 //! INSERT.
 
 use super::conflict::on_key;
+use super::defaults::Marked;
 use super::rows::{RowsInHand, row_of};
 use super::{Bound, Lowered, Parts};
+use crate::error::from_datafusion;
 use crate::lowering::{ChangeLowering, assigned_columns};
 use crate::memory::Gathered;
 use crate::names::own_name;
@@ -13,7 +15,10 @@ use crate::session::on_conflict::{Into, OnKey};
 use crate::session::returning::Written;
 use arrow::array::RecordBatch;
 use datafusion::logical_expr::LogicalPlan;
-use gadus_binder::bound::{ColumnValue, InsertChange, RowColumns, ScalarKind};
+use datafusion::physical_plan::SendableRecordBatchStream;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use futures::{TryStreamExt, stream};
+use gadus_binder::bound::{InsertChange, RowColumns};
 use gadus_engine::{Result, Transaction};
 
 /// Plans of an INSERT.
@@ -21,6 +26,8 @@ pub(super) struct InsertPlans {
     rows: LogicalPlan,
     /// Columns that the rows give, by place.
     columns: Vec<usize>,
+    /// Columns whose values some rows leave to the default: the rows give markers of them after all values.
+    marked: Vec<usize>,
     on_key: Option<OnKey<'static>>,
     pub(super) returning: Option<RowsInHand>,
     /// Columns of the row that RETURNING reads.
@@ -38,18 +45,17 @@ impl Bound<'_> {
         let mut lowering = ChangeLowering::new(&planner, &self.tables, &self.types);
         lowering.provide(&self.known)?;
         lowering.common_tables(common_tables)?;
-        // Columns that are not given have their defaults.
-        let is_given = |value: &&ColumnValue| !matches!(value.value.kind, ScalarKind::Default);
-        let values = insert.values.iter().filter(is_given).cloned().collect::<Vec<_>>();
-        let rows = lowering.new_rows(&insert.input, &values)?;
+        let Marked { input, values, marked } = Marked::of(insert);
+        let rows = lowering.new_rows(&input, &values)?;
         let on_key = match &insert.on_conflict {
             Some(conflict) => Some(on_key(self, &mut lowering, conflict)?),
             None => None,
         };
         let returning = self.returning(&mut lowering, change, Vec::new())?;
-        let columns = assigned_columns(&values);
+        let mut columns = assigned_columns(&values);
+        columns.truncate(columns.len() - marked.len());
         let rows = self.with_values(rows)?;
-        Ok(InsertPlans { rows, columns, on_key, returning, row: change.row.clone() })
+        Ok(InsertPlans { rows, columns, marked, on_key, returning, row: change.row.clone() })
     }
 }
 
@@ -61,9 +67,12 @@ impl Session {
         bound: Bound<'_>,
         plans: InsertPlans,
     ) -> Result<Written> {
-        let InsertPlans { rows, columns, on_key, returning, row } = plans;
+        let InsertPlans { rows, columns, marked, on_key, returning, row } = plans;
         let schema = &bound.schema;
-        let stream = self.stream_plan_to_write(&bound.context, &rows).await?;
+        let mut stream = self.stream_plan_to_write(&bound.context, &rows).await?;
+        if !marked.is_empty() {
+            stream = self.rows_with_defaults(&bound, (&columns, &marked), stream).await?;
+        }
         let to = (schema, columns.as_slice());
         if let Some(on_key) = on_key {
             let mut gathered = Gathered::with_copies(&self.shared.memory, COPIES_ON_KEY);
@@ -99,5 +108,20 @@ impl Session {
         self.whole_rows(&bound.snapshot, to, stream, take).await?;
         let count = transaction.finish_bulk(bulk)?;
         self.written_bound(count, &bound.headings, Some(&returning)).await
+    }
+
+    /// Returns the rows of VALUES with defaults in the positions that are marked.
+    async fn rows_with_defaults(
+        &self,
+        bound: &Bound<'_>,
+        (columns, marked): (&[usize], &[usize]),
+        rows: SendableRecordBatchStream,
+    ) -> Result<SendableRecordBatchStream> {
+        // They are written out in the statement: there is memory for them.
+        let rows = rows.try_collect::<Vec<_>>().await.map_err(from_datafusion)?;
+        let rows = self.with_defaults(bound, (columns, marked), rows).await?;
+        let schema = rows.first().map_or_else(|| bound.schema.arrow(), RecordBatch::schema);
+        let rows = stream::iter(rows.into_iter().map(Ok));
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
     }
 }

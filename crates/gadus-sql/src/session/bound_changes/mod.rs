@@ -1,4 +1,4 @@
-//! INSERT, UPDATE and DELETE that are carried out by their bound trees.
+//! INSERT, UPDATE, DELETE and MERGE that are carried out by their bound trees.
 //!
 //! - What a change reads and computes are plans of `lowering`: the rows that it is about, what becomes of rows whose keys
 //!   are there, and RETURNING. All of them are made before anything is changed.
@@ -6,14 +6,18 @@
 //! - A change goes this way if the binder accepts it and all of it can be lowered; others are planned from their text.
 
 mod conflict;
+mod defaults;
 mod insert;
+mod merge;
 mod rows;
 mod update;
 mod within;
 
+pub(super) use defaults::SetDefaults;
 pub(super) use rows::RowsInHand;
 
 use insert::InsertPlans;
+use merge::MergePlans;
 use update::ModifyPlans;
 
 use super::bound_queries::{is_certain, left_to_text, with_values};
@@ -86,6 +90,7 @@ impl<'a> Parts<'a> {
 enum Plans {
     Insert(Box<InsertPlans>),
     Modify(Box<ModifyPlans>),
+    Merge(Box<MergePlans>),
 }
 
 impl Plans {
@@ -93,6 +98,7 @@ impl Plans {
         match self {
             Self::Insert(plans) => plans.returning.as_ref(),
             Self::Modify(plans) => plans.returning.as_ref(),
+            Self::Merge(_) => None,
         }
     }
 }
@@ -109,6 +115,7 @@ impl Session {
             Statement::Insert(_) => "INSERT",
             Statement::Update(_) => "UPDATE",
             Statement::Delete(_) => "DELETE",
+            Statement::Merge(_) => "MERGE",
             _ => return Ok(None),
         };
         let written =
@@ -118,6 +125,9 @@ impl Session {
                 }
                 Ok((bound, Plans::Modify(plans))) => {
                     self.modify_bound(transaction, bound, *plans).await?
+                }
+                Ok((bound, Plans::Merge(plans))) => {
+                    self.merge_bound(transaction, bound, *plans).await?
                 }
                 Err(reason) => return left_to_text(reason, change.prepared),
             };
@@ -276,13 +286,25 @@ fn missing<T>(what: &str) -> Lowered<T> {
     Err(NotLowered::Missing(what.to_owned()))
 }
 
+/// Beginnings of errors of the lists and clauses of changes, which are no errors of syntax.
+const OF_LISTS: [&str; 5] = [
+    "INSERT has more",
+    "multiple assignments",
+    "unreachable WHEN",
+    "number of columns",
+    "WITH RECURSIVE is not supported for MERGE",
+];
+
 /// Returns true for errors that a change has whichever way it is planned: of its columns, their values and its key.
 fn is_of_changes(error: &BindError) -> bool {
     match error.sql_state {
-        "428C9" | "42P10" | "42701" => true,
-        "42601" => ["INSERT has more", "multiple assignments"]
-            .iter()
-            .any(|start| error.message.starts_with(start)),
+        "428C9" | "42P10" | "42701" | "42712" => true,
+        // `main` is a schema for the planner of texts alone.
+        "42P01" => {
+            error.message.starts_with("invalid reference to FROM-clause entry")
+                && !error.message.contains('.')
+        }
+        "42601" => OF_LISTS.iter().any(|start| error.message.starts_with(start)),
         "42703" => error.message.contains("of relation"),
         // Texts and X'00' are taken for bytes.
         "42804" => !error.message.contains("type bytea"),
@@ -301,7 +323,7 @@ impl Bound<'_> {
                 let plans = self.modification(parts)?;
                 Ok(Plans::Modify(Box::new(plans)))
             }
-            ChangeKind::Merge(_) => missing("MERGE"),
+            ChangeKind::Merge(merge) => Ok(Plans::Merge(Box::new(self.merge(parts, merge)?))),
         }
     }
 

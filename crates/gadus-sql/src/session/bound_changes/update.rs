@@ -1,8 +1,8 @@
 //! UPDATE and DELETE.
 
 use super::rows::{RowsInHand, row_of};
-use super::{Bound, Lowered, Parts, arrays_of, missing};
-use crate::lowering::{ChangeLowering, assigned_columns, column_of_name};
+use super::{Bound, Lowered, Parts, SetDefaults, arrays_of, missing};
+use crate::lowering::{ChangeLowering, Set, assigned_columns, column_of_name};
 use crate::memory::Gathered;
 use crate::session::Session;
 use crate::session::modify::{COPIES_OF_UPDATED, row_ids, rows_of};
@@ -22,6 +22,8 @@ pub(super) struct ModifyPlans {
     rows: LogicalPlan,
     /// Columns that get new values, by place; `None` of a DELETE.
     columns: Option<Vec<usize>>,
+    /// Columns that are set to their defaults.
+    defaults: SetDefaults,
     /// Names of the columns of the whole row, in the order of the table, if they are carried.
     whole: Vec<String>,
     pub(super) returning: Option<RowsInHand>,
@@ -46,25 +48,23 @@ impl Bound<'_> {
         &self,
         &Parts { common_tables, change }: &Parts<'_>,
     ) -> Lowered<ModifyPlans> {
-        let (input, old, values) = match &change.kind {
-            ChangeKind::Update(update) if !update.assignments.queries.is_empty() => {
-                return missing("an assignment of a row");
-            }
-            ChangeKind::Update(update) => {
-                (&update.input, &update.old, Some(&update.assignments.values))
-            }
+        let (input, old, assignments) = match &change.kind {
+            ChangeKind::Update(update) => (&update.input, &update.old, Some(&update.assignments)),
             ChangeKind::Delete { input } => (input, &change.row, None),
             _ => return missing("this change"),
         };
+        let set = assignments.map(|set| SetDefaults::take(&self.schema, &set.values));
+        let (values, defaults) = set.unwrap_or_default();
+        let queries = assignments.map_or(&[][..], |assignments| &assignments.queries);
         let planner = self.context.state();
         let mut lowering = ChangeLowering::new(&planner, &self.tables, &self.types);
         lowering.provide(&self.known)?;
         lowering.common_tables(common_tables)?;
         let is_computed = self.schema.columns.iter().any(|column| column.generated.is_some());
         let has_rules = is_computed || !self.schema.checks.is_empty();
-        let carries_all = change.returning.is_some() || (has_rules && values.is_some());
-        let given = values.map_or(&[][..], Vec::as_slice);
-        let rows = lowering.changed_rows((input, old), given, carries_all)?;
+        let carries_all = change.returning.is_some() || (has_rules && assignments.is_some());
+        let set = Set { queries, values: &values };
+        let rows = lowering.changed_rows((input, old), set, carries_all)?;
         let whole = match carries_all {
             true => old.iter().map(|(_, id)| format!("c{}", id.0)).collect::<Vec<_>>(),
             false => Vec::new(),
@@ -74,7 +74,8 @@ impl Bound<'_> {
         Ok(ModifyPlans {
             returning: self.returning(&mut lowering, change, others)?,
             rows: self.with_values(rows)?,
-            columns: values.map(|values| assigned_columns(values)),
+            columns: assignments.map(|_| assigned_columns(&values)),
+            defaults,
             whole,
             row: change.row.clone(),
             others: names,
@@ -116,12 +117,18 @@ impl Session {
         let batches = memory.collect(stream).await?;
         let rules = self.rules(schema)?;
         let mut found = Found::default();
-        let given = plans.columns.as_deref().unwrap_or_default();
-        let changed = rules.changed(schema, given);
+        let planned = plans.columns.as_deref().unwrap_or_default();
+        let given = planned.iter().chain(&plans.defaults.filled).copied().collect::<Vec<_>>();
+        let mut changed = rules.changed(schema, &given);
+        let generated = plans.defaults.generated.iter();
+        changed.extend(generated.filter(|place| !given.contains(place)));
         for batch in batches {
             let batch = if plans.is_joined { found.once(batch)? } else { batch };
             found.ids.extend(row_ids(&batch)?);
-            let mut arrays = batch.columns()[..given.len()].to_vec();
+            let mut arrays = batch.columns()[..planned.len()].to_vec();
+            let from = (&**schema, &snapshot);
+            let filled = self.default_values(from, &plans.defaults.filled, batch.num_rows());
+            arrays.extend(filled.await?);
             let mut whole = arrays_of(&batch, &plans.whole)?;
             if plans.columns.is_some() {
                 if !whole.is_empty() {

@@ -224,6 +224,7 @@ impl Session {
         let written = match plans {
             Plans::Insert(plans) => self.insert_bound(transaction, bound, *plans).await?,
             Plans::Modify(plans) => self.modify_bound(transaction, bound, *plans).await?,
+            Plans::Merge(plans) => self.merge_bound(transaction, bound, *plans).await?,
         };
         if is_main {
             return Ok(Done::Written(written));

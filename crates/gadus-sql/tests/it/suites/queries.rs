@@ -172,7 +172,7 @@ fn wrong_statements_say_what_is_wrong() {
         ("UPDATE people SET nothing = 1", ErrorKind::Input, "nothing"),
         ("SET gadus.nothing = 1", ErrorKind::Input, "gadus.durability"),
         ("CREATE TABLE people (id INT)", ErrorKind::AlreadyExists, "people"),
-        ("CREATE TABLE x (a INT, a INT)", ErrorKind::Input, "twice"),
+        ("CREATE TABLE x (a INT, a INT)", ErrorKind::Input, "more than once"),
         ("DROP TABLE nobody", ErrorKind::NotFound, "nobody"),
         ("VACUUM ANALYZE nobody", ErrorKind::NotFound, "nobody"),
         ("CREATE MATERIALIZED VIEW v AS SELECT 1", ErrorKind::Unsupported, "materialized view"),
