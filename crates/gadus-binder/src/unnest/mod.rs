@@ -50,6 +50,8 @@ impl BoundStatement {
             last_column: self.last_column,
             last_table: self.last_table,
             keeps_rows: false,
+            values: Vec::new(),
+            joins_all: false,
         };
         unnesting.note_columns(&mut self.query);
         unnesting.query(&mut self.query)?;
@@ -70,6 +72,10 @@ struct Unnesting {
     last_table: u32,
     /// True within a change: its rows come with numbers, which no common table has.
     keeps_rows: bool,
+    /// Queries of the operators in hand that were joined, and their values; those of the innermost one last.
+    values: Vec<Vec<(Scalar, Scalar)>>,
+    /// True for expressions that become columns of their own: queries in them are joined though they name nothing around.
+    joins_all: bool,
 }
 
 impl Unnesting {
@@ -87,15 +93,24 @@ impl Unnesting {
     /// Unnests an operator and its inputs.
     fn within(&mut self, operator: &mut Relational) -> Result<()> {
         let taken = std::mem::replace(operator, Relational::OneRow);
-        *operator = with_stack(|| self.operator(taken))?;
+        *operator = self.operator(taken)?;
         Ok(())
     }
 
     fn operator(&mut self, operator: Relational) -> Result<Relational> {
+        let joins_all = std::mem::replace(&mut self.joins_all, false);
+        self.values.push(Vec::new());
+        let unnested = with_stack(|| self.operator_here(operator));
+        self.values.pop();
+        self.joins_all = joins_all;
+        unnested
+    }
+
+    fn operator_here(&mut self, operator: Relational) -> Result<Relational> {
         match operator {
             Relational::Values { rows, columns } => self.values_unnested(rows, columns),
             Relational::Filter { input, predicate } => {
-                let input = with_stack(|| self.operator(*input))?;
+                let input = self.operator(*input)?;
                 self.filter(input, predicate)
             }
             Relational::Join(join) => self.join(*join),
@@ -156,6 +171,8 @@ impl Unnesting {
         let mut input = None;
         operator.for_each_input(&mut |of| input = Some(std::mem::replace(of, Relational::OneRow)));
         let Some(mut input) = input else { return Ok(()) };
+        self.joins_all =
+            matches!(operator, Relational::Aggregate { .. } | Relational::Window { .. });
         let mut done = Ok(());
         operator.for_each_own_scalar(&mut |scalar| {
             if done.is_ok() {
@@ -230,18 +247,8 @@ impl Unnesting {
         if !has_query(scalar) {
             return Ok(());
         }
-        if let ScalarKind::Subquery(subquery) = &mut scalar.kind {
-            if let SubqueryKind::Any(condition) | SubqueryKind::All(condition) = &mut subquery.kind
-            {
-                self.extract(input, condition)?;
-            }
-            self.query(&mut subquery.query)?;
-            if self.is_correlated(subquery) {
-                *scalar = self.value(input, scalar)?;
-            } else {
-                self.as_scalar(scalar)?;
-            }
-            return Ok(());
+        if let ScalarKind::Subquery(_) = scalar.kind {
+            return self.extract_query(input, scalar);
         }
         let mut done = Ok(());
         scalar.for_each_part(&mut |part| {
@@ -250,6 +257,30 @@ impl Unnesting {
             }
         });
         done
+    }
+
+    /// Joins the query that an expression is, unless its operator has joined one that equals it.
+    fn extract_query(&mut self, input: &mut Relational, scalar: &mut Scalar) -> Result<()> {
+        let is_known = |(query, _): &&(Scalar, Scalar)| query == scalar;
+        if let Some((_, value)) = self.values.last().and_then(|known| known.iter().find(is_known)) {
+            *scalar = value.clone();
+            return Ok(());
+        }
+        let original = scalar.clone();
+        let ScalarKind::Subquery(subquery) = &mut scalar.kind else { return Ok(()) };
+        if let SubqueryKind::Any(condition) | SubqueryKind::All(condition) = &mut subquery.kind {
+            self.extract(input, condition)?;
+        }
+        self.query(&mut subquery.query)?;
+        if !self.is_correlated(subquery) && !self.joins_all {
+            return self.as_scalar(scalar);
+        }
+        let is_volatile = domain::is_volatile_query(&mut subquery.query.root);
+        *scalar = self.value(input, scalar)?;
+        if let (false, Some(known)) = (is_volatile, self.values.last_mut()) {
+            known.push((original, scalar.clone()));
+        }
+        Ok(())
     }
 }
 

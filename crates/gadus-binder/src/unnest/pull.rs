@@ -162,7 +162,7 @@ impl Unnesting {
         let mut conditions = left.conditions;
         conditions.extend(right.conditions);
         (join.left, join.right) = (left.rows, right.rows);
-        if let (true, Some(condition)) = (is_inner, join.condition.take()) {
+        if is_inner && let Some(condition) = join.condition.take() {
             let (around, within) = self.split(condition, outer);
             conditions.extend(around);
             join.condition = all(within);

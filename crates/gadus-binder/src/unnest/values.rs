@@ -3,14 +3,14 @@
 use super::Unnesting;
 use super::attach::{Detached, Key};
 use super::build::{
-    aggregate, boolean, case, coalesce, column, count, function, infix, integer, is, null,
+    aggregate, boolean, case, coalesce, column, count, function, infix, integer, is, null, written,
 };
 use super::columns::{self, Columns, has_query};
 use super::conditions::{is_one_row, stripped};
 use super::groups::value_of_group;
 use crate::bound::{
-    AggregateCall, ColumnId, Constant, JoinKind, Limit, OutputColumn, Relational, Scalar,
-    ScalarKind, Subquery, SubqueryKind,
+    AggregateCall, ColumnId, JoinKind, Limit, OutputColumn, Relational, Scalar, ScalarKind,
+    Subquery, SubqueryKind,
 };
 use crate::error::{BindError, Result};
 use crate::types::{SqlType, constants};
@@ -295,9 +295,8 @@ fn has_one_row(root: &Relational) -> bool {
         | Relational::Filter { input, .. }
         | Relational::Sort { input, .. } => has_one_row(input),
         Relational::Limit(limit) => {
-            let most = limit.limit.as_ref().map(|most| &most.kind);
-            matches!(most, Some(ScalarKind::Constant(Constant::Integer(..=1)))) && !limit.with_ties
-                || has_one_row(&limit.input)
+            let most = limit.limit.as_ref().and_then(written);
+            (most.is_some_and(|most| most <= 1) && !limit.with_ties) || has_one_row(&limit.input)
         }
         root => is_one_row(root),
     }

@@ -77,7 +77,7 @@ fn a_scan_tells_which_segments_it_left_out_and_what_the_cache_had() {
 #[test]
 fn a_scan_tells_all_of_its_rounds() {
     let shell = filled();
-    let text = "WITH RECURSIVE r(n) AS (SELECT 0 UNION ALL SELECT o.k + 1 FROM o JOIN r ON o.k = r.n) \
+    let text = "WITH RECURSIVE r(n) AS (SELECT 0::BIGINT UNION ALL SELECT o.k + 1 FROM o JOIN r ON o.k = r.n) \
                 SELECT count(*) FROM r";
     assert_eq!(shell.run(text), "6");
     let told = json(&shell, text);
