@@ -1,7 +1,7 @@
 //! Queries that depend on the row around them in any way: as PostgreSQL 15 answers.
 
 use crate::statement::{refused, rows, run};
-use gadus::{Connection, Database, ErrorKind, Options, Reason};
+use gadus::{Connection, Database, Options, Reason};
 
 /// Customers, and what they ordered; one has ordered nothing, and one order is nobody's.
 fn connect() -> Connection {
