@@ -51,7 +51,10 @@ def suite(kept):
 
 
 def orders_its_result(text):
-    """Returns True if a statement has ORDER BY outside of quotes, comments and parentheses."""
+    """Returns True if a statement has ORDER BY outside of quotes, comments and parentheses, but for those around it all."""
+    whole = text.strip()
+    if re.fullmatch(r"\([^()]*(?:\([^()]*\)[^()]*)*\)", whole):
+        return orders_its_result(whole[1:-1])
     outside, depth = [], 0
     for token in re.findall(r"'(?:[^']|'')*'|\"[^\"]*\"|--[^\n]*|[()]|[^'\"()-]+|.", text):
         depth += {"(": 1, ")": -1}.get(token, 0)
