@@ -205,7 +205,11 @@ impl Binder<'_> {
         let right = self.coercion().convert_to_common(right, common, "JOIN/USING")?;
         Ok(match kind {
             JoinKind::Inner if !is_left_plain && is_right_plain => right,
-            JoinKind::Inner | JoinKind::Left | JoinKind::Semi | JoinKind::Anti => left,
+            JoinKind::Inner
+            | JoinKind::Left
+            | JoinKind::Semi
+            | JoinKind::Anti
+            | JoinKind::Mark(_) => left,
             JoinKind::Right => right,
             JoinKind::Full => Scalar::new(ScalarKind::Coalesce(vec![left, right]), common, span),
         })

@@ -1,6 +1,8 @@
 //! Numbers of columns: which operators make them, and equality of queries whatever the numbers.
 
-use super::{ColumnId, CommonTableId, Relational, Scalar, ScalarKind, Subquery, SubqueryKind};
+use super::{
+    ColumnId, CommonTableId, JoinKind, Relational, Scalar, ScalarKind, Subquery, SubqueryKind,
+};
 use crate::types::{SqlType, constants};
 use std::collections::HashMap;
 
@@ -47,6 +49,11 @@ impl Relational {
             Self::CommonTableScan { columns, .. } => {
                 columns.iter().for_each(|id| visit(*id, constants::UNKNOWN.plain()));
             }
+            Self::Join(join) => {
+                if let JoinKind::Mark(id) = join.kind {
+                    visit(id, constants::BOOL.plain());
+                }
+            }
             _ => {}
         }
     }
@@ -54,7 +61,12 @@ impl Relational {
     /// Calls a function for each number of a column that stands in this operator, not in its expressions.
     fn for_each_number(&mut self, visit: &mut dyn FnMut(&mut ColumnId)) {
         match self {
-            Self::OneRow | Self::Filter { .. } | Self::Join(_) | Self::Limit(_) => {}
+            Self::OneRow | Self::Filter { .. } | Self::Limit(_) => {}
+            Self::Join(join) => {
+                if let JoinKind::Mark(id) = &mut join.kind {
+                    visit(id);
+                }
+            }
             Self::Lock { .. } | Self::Change(_) => {}
             Self::Scan { columns, .. } => columns.iter_mut().for_each(|(_, id)| visit(id)),
             Self::Values { columns, .. } => columns.iter_mut().for_each(|(id, _)| visit(id)),

@@ -160,6 +160,7 @@ fn write_join(join: &Join, depth: usize, f: &mut Formatter<'_>) -> fmt::Result {
         JoinKind::Full => "Full",
         JoinKind::Semi => "Semi",
         JoinKind::Anti => "Anti",
+        JoinKind::Mark(_) => "Mark",
     };
     let lateral = if join.is_lateral { " lateral" } else { "" };
     write!(f, "{kind}Join{lateral}")?;

@@ -202,13 +202,21 @@ pub enum JoinKind {
     Semi,
     /// Rows of the left input without a pair.
     Anti,
+    /// Rows of the left input, with a column that says if they have a pair.
+    Mark(ColumnId),
 }
 
 impl JoinKind {
+    /// Returns true for joins whose rows are rows of the left input, all or some of them, once or more.
+    #[must_use]
+    pub fn keeps_left(self) -> bool {
+        matches!(self, Self::Left | Self::Semi | Self::Anti | Self::Mark(_))
+    }
+
     /// Returns true for joins whose rows have the columns of the right input.
     #[must_use]
     pub fn gives_right(self) -> bool {
-        !matches!(self, Self::Semi | Self::Anti)
+        !matches!(self, Self::Semi | Self::Anti | Self::Mark(_))
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::Unnesting;
 use crate::bound::{
-    BoundQuery, ColumnId, CommonTableId, Relational, Scalar, ScalarKind, Subquery, SubqueryKind,
+    BoundQuery, ColumnId, CommonTableId, JoinKind, Relational, Scalar, ScalarKind, Subquery,
+    SubqueryKind,
 };
 use crate::types::{SqlType, constants};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -103,8 +104,10 @@ impl Unnesting {
             }
             Relational::Join(join) => {
                 self.add_outputs(&join.left, outputs);
-                if join.kind.gives_right() {
-                    self.add_outputs(&join.right, outputs);
+                match join.kind {
+                    JoinKind::Mark(id) => outputs.push(id),
+                    kind if kind.gives_right() => self.add_outputs(&join.right, outputs),
+                    _ => {}
                 }
             }
             Relational::Aggregate { groups, aggregates, set_number, .. } => {

@@ -4,8 +4,7 @@ use super::Unnesting;
 use super::build::{cast, column, same};
 use super::columns::{Columns, has_query};
 use crate::bound::{
-    BoundQuery, ColumnId, CommonTable, CommonTableId, JoinKind, OutputColumn, Relational, Scalar,
-    ScalarKind,
+    BoundQuery, ColumnId, CommonTable, CommonTableId, OutputColumn, Relational, Scalar, ScalarKind,
 };
 use crate::catalog::Volatility;
 use crate::error::Result;
@@ -137,11 +136,7 @@ impl Unnesting {
         outer: &HashSet<ColumnId>,
     ) -> &'a mut Relational {
         let inner = match &*input {
-            Relational::Join(join) => {
-                let keeps_left =
-                    matches!(join.kind, JoinKind::Left | JoinKind::Semi | JoinKind::Anti);
-                keeps_left.then(|| self.outputs(&join.left))
-            }
+            Relational::Join(join) => join.kind.keeps_left().then(|| self.outputs(&join.left)),
             Relational::With { input, .. } => Some(self.outputs(input)),
             _ => None,
         };

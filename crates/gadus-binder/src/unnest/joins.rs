@@ -126,7 +126,7 @@ impl Unnesting {
             (_, false) => self.extract(left, scalar)?,
             (false, true) => self.extract(right, scalar)?,
             (true, true) => match kind {
-                JoinKind::Left | JoinKind::Semi | JoinKind::Anti => {
+                kind if kind.keeps_left() => {
                     return self.extract_from_pairs((left, right), scalar);
                 }
                 JoinKind::Right => return self.extract_from_pairs((right, left), scalar),

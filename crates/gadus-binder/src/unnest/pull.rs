@@ -151,7 +151,7 @@ impl Unnesting {
         if !is_inner && (names_outer || self.depends(&mut join.right, outer)) {
             return Ok(None);
         }
-        if !is_inner && !matches!(join.kind, JoinKind::Left | JoinKind::Semi | JoinKind::Anti) {
+        if !is_inner && !join.kind.keeps_left() {
             return Ok(None);
         }
         if join.is_lateral && self.depends(&mut join.right, outer) {

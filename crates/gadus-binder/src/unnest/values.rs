@@ -37,8 +37,15 @@ impl Unnesting {
                 if is_one_row(&root) {
                     return Ok(boolean(true));
                 }
-                let (root, id) = self.existence(root)?;
-                self.only_value(input, root, id, constants::BOOL.plain())
+                if self.columns_around(input, &mut root.clone()).is_empty() {
+                    let (root, id) = self.existence(root)?;
+                    return self.only_value(input, root, id, constants::BOOL.plain());
+                }
+                let detached = self.detach(input, root, &[], false)?;
+                let mark = self.new_column(constants::BOOL.plain());
+                let rows = std::mem::replace(input, Relational::OneRow);
+                *input = detached.attach(rows, JoinKind::Mark(mark), None)?;
+                Ok(column(mark, constants::BOOL))
             }
             (SubqueryKind::Any(condition), _) => {
                 if let Some(value) = self.is_member(input, &query, &condition, "=")? {

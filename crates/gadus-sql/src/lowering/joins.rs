@@ -2,11 +2,12 @@
 
 use super::arrays::is_set_of_arrays;
 use super::relations::{filtered, has_subquery};
-use super::{Lowering, Result, missing};
-use datafusion::common::NullHandling;
+use super::{Lowering, Result, column_name, missing};
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::{Column, NullHandling};
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{Expr, JoinType, LogicalPlan, LogicalPlanBuilder, Subquery, lit};
-use gadus_binder::bound::{Constant, Join, JoinKind, Relational, Scalar, ScalarKind};
+use gadus_binder::bound::{ColumnId, Constant, Join, JoinKind, Relational, Scalar, ScalarKind};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -32,6 +33,7 @@ impl Lowering<'_> {
             JoinKind::Full => JoinType::Full,
             JoinKind::Semi => JoinType::LeftSemi,
             JoinKind::Anti => JoinType::LeftAnti,
+            JoinKind::Mark(_) => JoinType::LeftMark,
         };
         let both = left.schema().join(right.schema())?;
         let condition = match &join.condition {
@@ -49,8 +51,30 @@ impl Lowering<'_> {
                     None => Ok(rows),
                 }
             }
-            condition => joined(left, right, kind, condition),
+            condition => {
+                let columns = left.schema().columns();
+                let rows = joined(left, right, kind, condition)?;
+                match join.kind {
+                    JoinKind::Mark(id) => self.marked(rows, columns, id),
+                    _ => Ok(rows),
+                }
+            }
         }
+    }
+
+    /// Gives the mark of a join the number of its column.
+    fn marked(
+        &mut self,
+        rows: LogicalPlan,
+        columns: Vec<Column>,
+        id: ColumnId,
+    ) -> Result<LogicalPlan> {
+        let mark = rows.schema().columns().into_iter().nth(columns.len());
+        let Some(mark) = mark else { return missing("a join without a mark") };
+        let mark = Expr::Column(mark).alias(column_name(id));
+        self.make(id, DataType::Boolean);
+        let items = columns.into_iter().map(Expr::Column).chain([mark]);
+        Ok(LogicalPlanBuilder::from(rows).project(items)?.build()?)
     }
 
     /// Lowers a join with elements of arrays, which may be of the row: `FROM t, unnest(t.a)`; `None` for other joins.
