@@ -119,8 +119,6 @@ pub(crate) fn from_bind(error: BindError) -> Error {
     let kind = match sql_state {
         "0A000" => ErrorKind::Unsupported,
         "42P01" | "42704" => ErrorKind::NotFound,
-        // A column that a change names of its table.
-        "42703" if message.contains(" of relation ") => ErrorKind::NotFound,
         "22003" | "22008" | "22012" | "22015" => ErrorKind::OutOfRange,
         "54001" | "54011" | "54023" => ErrorKind::Limit,
         _ => ErrorKind::Input,

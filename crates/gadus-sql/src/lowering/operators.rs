@@ -2,7 +2,7 @@
 
 use super::arrays::{wider_array, with_comparable_elements};
 use super::casts::{converted, numeric_of, with_blanks};
-use super::keys::key;
+use super::keys::{self, key};
 use super::times::{dates_compared, time_call};
 use super::types::{arrow_type, decimal, is_exact, is_numeric, lowered_type};
 use super::{Lowering, Result, Typed, missing};
@@ -254,7 +254,13 @@ pub(super) fn compared(comparison: PlanOperator, left: Typed, right: Typed) -> R
         return compared;
     }
     let (left, right) = comparable(left, right)?;
-    Ok(Typed::new(binary_expr(key(left), comparison, key(right)), DataType::Boolean))
+    // A join of rows by columns hashes them, and filters one side by the bits of the other one's values.
+    let as_bits = left.expr.any_column_refs() && right.expr.any_column_refs();
+    let (left, right) = match as_bits {
+        true => (keys::bits(left), keys::bits(right)),
+        false => (key(left), key(right)),
+    };
+    Ok(Typed::new(binary_expr(left, comparison, right), DataType::Boolean))
 }
 
 /// Gives two values one type in which they can be compared.

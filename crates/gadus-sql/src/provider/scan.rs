@@ -13,14 +13,15 @@ use crate::pace::yielding;
 use crate::statements::charged;
 use crate::value_limits::is_amplifying_expression;
 use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::Statistics;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::Result;
 use datafusion::execution::TaskContext;
 use datafusion::physical_expr::EquivalenceProperties;
-use datafusion::physical_expr::expressions::DynamicFilterTracking;
+use datafusion::physical_expr::expressions::{Column, DynamicFilterTracking};
+use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::filter_pushdown::{
     ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation,
@@ -210,7 +211,7 @@ impl ExecutionPlan for ScanExec {
     ) -> Result<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
         let mut filters = self.filters.clone();
         for pushed in &result.parent_filters {
-            if is_taken(&pushed.filter)? {
+            if is_taken(&pushed.filter, self.scan.schema())? {
                 filters.push(pushed.filter.clone());
             }
         }
@@ -289,10 +290,15 @@ impl ExecutionPlan for ScanExec {
     }
 }
 
-/// True for a filter that comes while the plan runs, unless it is to be evaluated in slices: batches have none here.
-fn is_taken(filter: &Arc<dyn PhysicalExpr>) -> Result<bool> {
+/// Returns true for a filter that comes while the plan runs, unless it is to be evaluated in slices: batches have none here.
+/// Filters of joins search floating-point numbers by their bits, of which zero has two.
+fn is_taken(filter: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Result<bool> {
     let is_dynamic = DynamicFilterTracking::classify(filter).contains_dynamic_filter();
-    Ok(is_dynamic && !is_amplifying_expression(filter)?)
+    let is_float = |column: Column| {
+        schema.fields().get(column.index()).is_some_and(|field| field.data_type().is_floating())
+    };
+    let has_floats = collect_columns(filter).into_iter().any(is_float);
+    Ok(is_dynamic && !has_floats && !is_amplifying_expression(filter)?)
 }
 
 impl ScanExec {

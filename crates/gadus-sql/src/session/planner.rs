@@ -49,6 +49,8 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> SessionState {
     config.options_mut().sql_parser.parse_float_as_decimal = true;
     // Points in time are counted in UTC; what depends on a session's zone are functions of our own.
     config.options_mut().execution.time_zone = Some("UTC".to_owned());
+    // Its table of groups takes each NaN for another group.
+    config.options_mut().optimizer.enable_topk_aggregation = false;
     config.options_mut().execution.max_spill_file_size_bytes =
         ConfigNonZeroUsize::try_new(IN_FLIGHT_BYTES_MAX).expect("it is not zero");
     let limits = memory.clone();

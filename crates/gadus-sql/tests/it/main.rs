@@ -28,6 +28,7 @@ mod returning;
 mod scanning;
 mod support;
 mod times;
+mod zeros;
 
 /// The suites, over one database in memory or over instances that share a file: each statement is
 /// another's turn, and no test can tell.

@@ -93,7 +93,7 @@ fn a_merge_that_is_refused_changes_nothing() {
         ("WHEN NOT MATCHED THEN INSERT VALUES ('ham', 1, 'x')", ErrorKind::UniqueViolation),
         ("WHEN NOT MATCHED THEN INSERT (item) VALUES (m.item, 2)", ErrorKind::Input),
         ("WHEN MATCHED AND s.item = 'ham' THEN UPDATE SET count = -1", ErrorKind::CheckViolation),
-        ("WHEN MATCHED AND s.item = 'ham' THEN UPDATE SET nothing = 1", ErrorKind::NotFound),
+        ("WHEN MATCHED AND s.item = 'ham' THEN UPDATE SET nothing = 1", ErrorKind::Input),
         ("WHEN MATCHED THEN DELETE OUTPUT s.item", ErrorKind::Unsupported),
     ] {
         let error = refused(&connection, &format!("{using} {clauses}"));
