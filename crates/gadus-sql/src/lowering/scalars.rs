@@ -62,11 +62,7 @@ impl Lowering<'_> {
                 self.row_comparison(operators, fields, schema)
             }
             ScalarKind::Subquery(subquery) => self.subquery(subquery, schema),
-            ScalarKind::OnlyRow { value, rows } => {
-                let Typed { expr, data_type } = self.scalar(value, schema)?;
-                let rows = self.scalar(rows, schema)?.expr;
-                Ok(Typed::new(Only::default().call(expr, rows), data_type))
-            }
+            ScalarKind::OnlyRow { value, rows } => self.only_row(value, rows, schema),
             ScalarKind::Value(function) => self.value_function(*function),
             ScalarKind::Array(elements) => self.array(elements, scalar.data_type, schema),
             ScalarKind::Row(_) => missing("a row as a value"),
@@ -85,6 +81,13 @@ impl Lowering<'_> {
             ScalarKind::Grouping(groups) => self.grouping(groups, scalar.data_type),
             ScalarKind::Default => missing("DEFAULT"),
         }
+    }
+
+    /// Lowers the value of a query's only row.
+    fn only_row(&mut self, value: &Scalar, rows: &Scalar, schema: &DFSchema) -> Result<Typed> {
+        let Typed { expr, data_type } = self.scalar(value, schema)?;
+        let rows = self.scalar(rows, schema)?.expr;
+        Ok(Typed::new(Only::default().call(expr, rows), data_type))
     }
 
     /// Lowers a condition.
