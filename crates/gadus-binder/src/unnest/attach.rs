@@ -25,7 +25,7 @@ pub(super) struct Detached {
 /// Value by which a query is joined.
 pub(super) enum Key {
     /// Both sides of an equality.
-    Equality(Equality),
+    Equality(Box<Equality>),
     /// Column of the domain.
     Domain(DomainColumn),
 }
@@ -128,7 +128,7 @@ impl Unnesting {
             let keys = equalities(&conditions, &outer);
             match keys {
                 Some(keys) if by_keys => {
-                    let keys = keys.into_iter().map(Key::Equality).collect();
+                    let keys = keys.into_iter().map(|key| Key::Equality(Box::new(key))).collect();
                     return Ok(Detached { rows, keys, conditions: Vec::new(), shared: None });
                 }
                 _ if !by_keys => {

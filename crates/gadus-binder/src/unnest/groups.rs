@@ -14,8 +14,11 @@ use crate::types::constants;
 use gadus_syntax::Span;
 use gadus_syntax::ast::{BooleanTest, FrameExclusion, FrameUnits};
 
+/// Function that is called for expressions.
+type Visit<'a> = &'a mut dyn FnMut(&mut Scalar);
+
 /// Aggregates with their columns.
-type Calls = Vec<(ColumnId, AggregateCall)>;
+pub(super) type Calls = Vec<(ColumnId, AggregateCall)>;
 
 impl Unnesting {
     /// Returns the rows of groups, windows, DISTINCT and LIMIT for each value of a domain.
@@ -242,10 +245,7 @@ pub(super) fn value_of_group(call: &AggregateCall, value: Scalar) -> Result<Scal
     }
 }
 
-fn substitute_all(
-    for_each: &mut dyn FnMut(&mut dyn FnMut(&mut Scalar)),
-    of: &[DomainColumn],
-) -> Result<()> {
+fn substitute_all(for_each: &mut dyn FnMut(Visit<'_>), of: &[DomainColumn]) -> Result<()> {
     let mut substituted = Ok(());
     for_each(&mut |part| {
         if substituted.is_ok() {

@@ -7,7 +7,7 @@ use super::build::{
 };
 use super::columns::{self, Columns, has_query};
 use super::conditions::{is_one_row, stripped};
-use super::groups::value_of_group;
+use super::groups::{Calls, value_of_group};
 use crate::bound::{
     AggregateCall, ColumnId, JoinKind, Limit, OutputColumn, Relational, Scalar, ScalarKind,
     Subquery, SubqueryKind,
@@ -262,10 +262,7 @@ pub(super) fn is_some(rows: ColumnId) -> Result<Scalar> {
 
 /// Returns the input and the calls of an aggregate of all rows, and what a query computes of it, as an expression over the
 /// aggregate.
-fn computed_of_group(
-    root: &Relational,
-    value: Scalar,
-) -> Option<(Relational, Vec<(ColumnId, AggregateCall)>, Scalar)> {
+fn computed_of_group(root: &Relational, value: Scalar) -> Option<(Relational, Calls, Scalar)> {
     match root {
         Relational::Project { input, items } => {
             let values = items.iter().cloned().collect::<HashMap<_, _>>();

@@ -4,7 +4,7 @@ mod deep;
 mod provider;
 
 use gadus_binder::types::SqlType;
-use gadus_binder::{BindError, bind_statement};
+use gadus_binder::{BindError, BoundStatement, bind_statement};
 use gadus_syntax::parse_statement;
 use provider::Tables;
 
@@ -88,19 +88,24 @@ fn compare_with(file: &str, text: &str, describe: fn(&Tables, &str) -> Vec<Strin
 
 /// Returns the bound tree of a statement.
 fn tree(tables: &Tables, text: &str) -> Vec<String> {
-    let bound = parse_statement(text).map_err(BindError::from);
-    match bound.and_then(|parsed| bind_statement(tables, &parsed.statement, &[])) {
-        Ok(bound) => bound.query.to_string().lines().map(str::to_owned).collect(),
-        Err(error) => vec![format!("error {}: {error}", error.sql_state)],
-    }
+    shown(bound(tables, text))
 }
 
 /// Returns the bound tree of a statement after unnesting.
 fn unnested_tree(tables: &Tables, text: &str) -> Vec<String> {
-    let parsed = parse_statement(text).unwrap();
-    let mut bound = bind_statement(tables, &parsed.statement, &[]).unwrap();
-    bound.unnest().unwrap();
-    bound.query.to_string().lines().map(str::to_owned).collect()
+    shown(bound(tables, text).and_then(|mut bound| bound.unnest().map(|()| bound)))
+}
+
+fn bound(tables: &Tables, text: &str) -> Result<BoundStatement, BindError> {
+    let parsed = parse_statement(text)?;
+    bind_statement(tables, &parsed.statement, &[])
+}
+
+fn shown(bound: Result<BoundStatement, BindError>) -> Vec<String> {
+    match bound {
+        Ok(bound) => bound.query.to_string().lines().map(str::to_owned).collect(),
+        Err(error) => vec![format!("error {}: {error}", error.sql_state)],
+    }
 }
 
 /// Describes a statement; an error with its position, detail and hint.

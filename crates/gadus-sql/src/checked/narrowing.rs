@@ -26,12 +26,14 @@ struct Narrowed {
 /// Returns a cast that checks the range of each value; `None` for casts that lose none.
 pub(crate) fn narrowed(value: &Expr, from: &DataType, wanted: &DataType) -> Option<Expr> {
     use DataType::{Float32, Float64, Int16, Int32, Int64, Utf8View};
-    let is_narrower = match (from, wanted) {
-        (Int64, Int32 | Int16) | (Int32, Int16) => true,
-        (Float32 | Float64, Int16 | Int32 | Int64) | (Float64, Float32) => true,
-        (Utf8View, Float32 | Float64) => true,
-        _ => false,
-    };
+    let is_narrower = matches!(
+        (from, wanted),
+        (Int64, Int32 | Int16)
+            | (Int32, Int16)
+            | (Float32 | Float64, Int16 | Int32 | Int64)
+            | (Float64, Float32)
+            | (Utf8View, Float32 | Float64)
+    );
     is_narrower.then(|| {
         let name = format!("narrowed to {wanted}").to_lowercase();
         let signature = Signature::any(1, Volatility::Immutable);

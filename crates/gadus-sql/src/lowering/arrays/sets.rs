@@ -15,7 +15,7 @@ use gadus_binder::types::constants;
 
 /// Returns true for functions whose rows are elements of arrays. A series whose bounds name no column is a table.
 pub(in super::super) fn is_set_of_arrays(call: &Scalar) -> bool {
-    is_listed_set(call) && !(is_series(call) && !call.depends_on_rows())
+    is_listed_set(call) && (!is_series(call) || call.depends_on_rows())
 }
 
 /// Returns true for functions whose rows a list can hold.
