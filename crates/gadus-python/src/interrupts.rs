@@ -99,8 +99,12 @@ impl Watching {
 
     fn end(self, py: Python<'_>) -> PyResult<&'static Watcher> {
         set_wakeup(py, self.before)?;
+        self.watcher.running.lock().unwrap_or_else(PoisonError::into_inner).statement = None;
+        if self.before >= 0 {
+            // One that came at the end may not be read yet.
+            py.detach(|| self.watcher.settle());
+        }
         let mut running = self.watcher.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running.statement = None;
         let signals = take(&mut running.signals);
         drop(running);
         if self.before >= 0 && !signals.is_empty() {
