@@ -5,6 +5,7 @@ use super::build::{all, column};
 use super::columns::Columns;
 use super::dependent::joined;
 use super::domain::DomainColumn;
+use super::groups::Calls;
 use super::pull::{Equality, Pulled, equalities};
 use super::values::grouped;
 use crate::bound::{ColumnId, CommonTable, JoinKind, Relational, Scalar, Subquery};
@@ -55,11 +56,7 @@ impl Detached {
     }
 
     /// Groups the rows by their keys, by which the groups are joined then.
-    pub(super) fn grouped(
-        self,
-        unnesting: &mut Unnesting,
-        aggregates: Vec<(ColumnId, crate::bound::AggregateCall)>,
-    ) -> Result<Self> {
+    pub(super) fn grouped(self, unnesting: &mut Unnesting, aggregates: Calls) -> Result<Self> {
         let (mut groups, mut conditions) = (Vec::new(), self.conditions);
         for key in &self.keys {
             let inner = key.inner();

@@ -221,14 +221,3 @@ pub(super) fn is_volatile(scalar: &Scalar) -> bool {
         _ => false,
     }
 }
-
-/// Returns true for a query that calls such a function.
-pub(super) fn is_volatile_query(root: &mut Relational) -> bool {
-    let mut found = false;
-    root.for_each_operator(&mut |operator| {
-        operator.for_each_own_scalar(&mut |scalar| {
-            scalar.for_each(&mut |part| found |= is_volatile(part));
-        });
-    });
-    found
-}

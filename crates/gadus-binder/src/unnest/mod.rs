@@ -34,6 +34,9 @@ use columns::{Columns, has_query};
 use domain::DomainColumn;
 use std::collections::HashMap;
 
+/// Queries of one operator among which an equal one is looked for: a comparison copies both.
+const RECENT: usize = 32;
+
 impl BoundStatement {
     /// Makes joins of the correlated queries.
     ///
@@ -262,7 +265,8 @@ impl Unnesting {
     /// Joins the query that an expression is, unless its operator has joined one that equals it.
     fn extract_query(&mut self, input: &mut Relational, scalar: &mut Scalar) -> Result<()> {
         let is_known = |(query, _): &&(Scalar, Scalar)| query == scalar;
-        if let Some((_, value)) = self.values.last().and_then(|known| known.iter().find(is_known)) {
+        let mut recent = self.values.last().into_iter().flat_map(|of| of.iter().rev().take(RECENT));
+        if let Some((_, value)) = recent.find(is_known) {
             *scalar = value.clone();
             return Ok(());
         }
@@ -275,7 +279,8 @@ impl Unnesting {
         if !self.is_correlated(subquery) && !self.joins_all {
             return self.as_scalar(scalar);
         }
-        let is_volatile = domain::is_volatile_query(&mut subquery.query.root);
+        let mut is_volatile = false;
+        scalar.for_each(&mut |part| is_volatile |= domain::is_volatile(part));
         *scalar = self.value(input, scalar)?;
         if let (false, Some(known)) = (is_volatile, self.values.last_mut()) {
             known.push((original, scalar.clone()));

@@ -95,19 +95,28 @@ impl Provider for BinderCatalog {
 
     fn type_named(&self, schema: Option<&str>, name: &str) -> Result<Option<TypeId>> {
         let stored = self.stored_name(schema, name);
-        let found = self.snapshot.find_enum(&stored);
-        Ok(found.map(|of| TypeId::scalar(BaseType::Enum(of.name()))))
+        Ok(enumeration(&self.snapshot, &stored))
     }
 
     fn type_name(&self, id: TypeId) -> Option<String> {
-        match id.base {
-            BaseType::Enum(name) => Some(schema_and_name(name).1.to_owned()),
-            _ => None,
-        }
+        enumeration_name(id)
     }
 
     fn fields(&self, _id: TypeId) -> Option<Arc<[RelationColumn]>> {
         None
+    }
+}
+
+/// Returns the type of an enumeration by the name under which it is stored.
+pub(super) fn enumeration(snapshot: &Snapshot, stored: &str) -> Option<TypeId> {
+    snapshot.find_enum(stored).map(|of| TypeId::scalar(BaseType::Enum(of.name())))
+}
+
+/// Returns the name of an enumeration.
+pub(super) fn enumeration_name(id: TypeId) -> Option<String> {
+    match id.base {
+        BaseType::Enum(name) => Some(schema_and_name(name).1.to_owned()),
+        _ => None,
     }
 }
 

@@ -1,8 +1,8 @@
 //! Relations inside a view, as the binder asks for them: those that the view reads, under the names that it knows.
 
-use super::catalog::{MAIN, typed};
+use super::catalog::{MAIN, enumeration, enumeration_name, typed};
 use crate::names::kept;
-use gadus_binder::types::{BaseType, TypeId};
+use gadus_binder::types::TypeId;
 use gadus_binder::{Provider, Relation, RelationColumn, RelationId, Result};
 use gadus_engine::{Snapshot, UsedRelation, schema_and_name};
 use parking_lot::Mutex;
@@ -89,15 +89,11 @@ impl Provider for ViewCatalog<'_> {
 
     fn type_named(&self, schema: Option<&str>, name: &str) -> Result<Option<TypeId>> {
         let stored = schema.map_or_else(|| name.to_owned(), |schema| kept(schema, name));
-        let found = self.snapshot.find_enum(&stored);
-        Ok(found.map(|of| TypeId::scalar(BaseType::Enum(of.name()))))
+        Ok(enumeration(self.snapshot, &stored))
     }
 
     fn type_name(&self, id: TypeId) -> Option<String> {
-        match id.base {
-            BaseType::Enum(name) => Some(schema_and_name(name).1.to_owned()),
-            _ => None,
-        }
+        enumeration_name(id)
     }
 
     fn fields(&self, _id: TypeId) -> Option<Arc<[RelationColumn]>> {

@@ -254,7 +254,7 @@ pub(super) fn bound_only(text: &str, unread: Error) -> Option<Prepared> {
 /// Returns `None` for a query or change that is planned from its text, for what its bound tree lacks.
 ///
 /// # Errors
-/// Those of the binder and of planning: from its text it would have another meaning.
+/// Errors of the binder and of planning: from its text the statement would have another meaning.
 pub(super) fn left_to_text<T>(reason: NotLowered, prepared: &Prepared) -> Result<Option<T>> {
     match (reason, &prepared.unread) {
         (reason @ (NotLowered::Refused(_) | NotLowered::Failed(_)), _) => Err(told(reason, None)),

@@ -9,7 +9,7 @@ use datafusion::sql::sqlparser::ast::{Set, SetSessionAuthorizationParamKind};
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace};
 
-/// Reserved names, each with what a client is told.
+/// Reserved names, each with its command tag.
 const NAMES: [(&str, &str); 2] =
     [("gadus.current_user", "RESET"), ("gadus.constraints", "SET CONSTRAINTS")];
 

@@ -22,7 +22,7 @@ pub(super) fn stand_in(text: &str, unread: Error) -> Option<Prepared> {
             parameters = parameters.max(name.strip_prefix('$')?.parse().ok()?);
         }
     }
-    // What a view has instead of values is told when it is bound.
+    // A view has no parameters: binding refuses them.
     let parameters = if is_view { 0 } else { parameters };
     let bare = Prepared::bare(text, statement);
     Some(Prepared { parameters, unread: Some(Arc::new(unread)), is_deep: true, ..bare })

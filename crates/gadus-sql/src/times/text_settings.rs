@@ -38,7 +38,7 @@ impl TextSettings {
     /// Writes a number of double precision.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Errors of the writer.
     pub fn write_double(&self, out: &mut impl Write, value: f64) -> fmt::Result {
         match self.extra_float_digits {
             1.. => write_double(out, value),
@@ -50,7 +50,7 @@ impl TextSettings {
     /// Writes a number of single precision.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Errors of the writer.
     pub fn write_real(&self, out: &mut impl Write, value: f32) -> fmt::Result {
         match self.extra_float_digits {
             1.. => write_real(out, value),

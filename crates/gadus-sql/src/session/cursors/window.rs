@@ -23,9 +23,9 @@ const HELD_BYTES_MAX: usize = 8 << 20;
 /// Rows to which a cursor goes back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scrolling {
-    /// All.
+    /// All rows.
     Whole,
-    /// Those that it holds still.
+    /// Rows that it still holds.
     Held,
     /// None.
     Forward,
